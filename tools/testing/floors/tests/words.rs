@@ -12,7 +12,6 @@ const LATER: &[&str] = &[
     "drivers/gpu/drm/ouro/hw/gen4/",
     "drivers/gpu/drm/ouro/hw/gen6/",
     "drivers/gpu/drm/ouro/hw/gen7/",
-    "drivers/gpu/drm/ouro/hw/intel/",
 ];
 
 /// Phrases, in lower case, and the words to write in their place.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers, translation table and aperture as base address registers have them, on chips without memory of their own
-//! (G-02).
+//! The BARs of chips without VRAM: registers and GGTT in BAR 0, the aperture in BAR 2 (G-02).
 
 use crate::{
     generation::{DeviceError, Mapping, Window, Windows},
@@ -10,14 +9,15 @@ use crate::{
 
 /// Bytes of a MiB.
 pub(crate) const MIB: u64 = 1 << 20;
-/// That of registers and table.
+/// The BAR of the registers and the GGTT.
 pub(crate) const REGISTER_BAR: u8 = 0;
-/// The aperture's.
+/// The BAR of the aperture.
 const APERTURE_BAR: u8 = 2;
-/// Apertures that there are, in bytes (SNB PRM V1P2 §4.4).
+/// The possible sizes of the aperture, in bytes (SNB PRM V1P2 §4.4).
 const APERTURES: [u64; 4] = [64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB];
 
-/// The windows, with so many bytes of registers, and the table from `table_at` on.
+/// Returns the windows of a chip with `register_bytes` of registers whose GGTT begins at `table_at`
+/// of BAR 0.
 pub(crate) const fn windows(register_bytes: u32, table_at: u32) -> Windows {
     const fn window(bar: u8, start: u32, len: u32, mapping: Mapping) -> Window {
         Window {
@@ -35,7 +35,8 @@ pub(crate) const fn windows(register_bytes: u32, table_at: u32) -> Windows {
     }
 }
 
-/// Bytes of the aperture, if it is one that there is, and a table of so many entries reaches to its end.
+/// Returns the size of the aperture in bytes. Errors: [`DeviceError::Unsupported`] for a size that
+/// the document does not list, or one that a GGTT of `gtt_entries` entries does not cover.
 pub(crate) fn aperture(hw: &Hw<'_>, gtt_entries: u32) -> Result<u64, DeviceError> {
     let aperture = hw.platform.bar_len(APERTURE_BAR);
     let reach = u64::from(gtt_entries).wrapping_mul(PAGE_SIZE.into());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The blitter's commands: their header, and the copy of pages on machines whose addresses have 32 bits.
+//! The blitter's commands: their header, and the copy of pages on chips with 32-bit addresses.
 //!
-//! Layout: §2.5 of the digest of Sandy Bridge. A page is a row of 1024 pixels of four bytes, so that one command
-//! copies as many pages as a surface has rows.
+//! Layout: §2.5 of the digest of Sandy Bridge. A page is copied as a row of 1024 pixels of four
+//! bytes, so one command copies as many pages as a surface has rows.
 
 use crate::{
     engine::PageCopy,
@@ -10,41 +10,41 @@ use crate::{
     types::{GgttAddr, PAGE_SIZE},
 };
 
-/// Rows of a surface: coordinates have 16 bits, of which one is the sign.
+/// The largest number of rows of a surface: coordinates are signed and have 16 bits.
 pub(crate) const MAX_ROWS: u32 = 0x7fff;
 
-/// What the header of a blitter command has beside its length: client 2.
+/// Returns the header of a blitter command (client 2) without its length.
 pub(crate) const fn opcode(opcode: u32) -> u32 {
     (2 << 29) | (opcode << 22)
 }
 
-/// The header of a blitter command of `dwords` dwords.
+/// Returns the header of a blitter command of `dwords` dwords.
 pub(crate) const fn header(number: u32, dwords: u32) -> u32 {
     opcode(number) | dwords.wrapping_sub(2)
 }
 
-/// Bits 25:24 of the second dword of a copy are 3: 32 bits to a pixel.
+/// Bits 25:24 of the second dword of a copy are 3: 32 bits per pixel.
 pub(crate) const COPY_32: u32 = 3 << 24;
 
-/// Bits 21:20 of the header: alpha and colours are written.
+/// Bits 21:20 of the header: write alpha and colours.
 pub(crate) const ALL_BYTES: u32 = 3 << 20;
 
-/// `XY_SRC_COPY_BLT` of linear surfaces, four bytes a pixel, all of them written.
+/// `XY_SRC_COPY_BLT` between linear surfaces with four bytes per pixel, all of which are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct CopyRows {
     from: GgttAddr,
     to: GgttAddr,
-    /// Each is a page.
+    /// The number of rows, each of which is a page.
     rows: u16,
 }
 
 impl CopyRows {
-    /// Bits 23:16: the source, as it is.
+    /// Bits 23:16: the raster operation that copies the source.
     const SOURCE: u32 = 0xcc << 16;
-    /// Pixels of a row.
+    /// Pixels per row.
     const WIDTH: u32 = PAGE_SIZE / 4;
 
-    /// The dwords.
+    /// Returns the dwords of the command.
     const fn encode(self) -> [u32; 8] {
         [
             header(0x53, 8) | ALL_BYTES,
@@ -59,7 +59,7 @@ impl CopyRows {
     }
 }
 
-/// Writes a copy of pages.
+/// Writes a copy of pages. Errors: [`Overflow`] for no pages or more than [`MAX_ROWS`], too.
 pub(crate) fn copy(copy: &PageCopy, out: &mut Commands<'_>) -> Result<(), Overflow> {
     let rows = match u16::try_from(copy.pages) {
         Ok(rows) if rows != 0 && copy.pages <= MAX_ROWS => rows,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Detiling fences of 64 bits (SNB PRM V1P2 §4.5.4.1.1).
+//! Fence registers of 64 bits (SNB PRM V1P2 §4.5.4.1.1).
 //!
-//! They hold for the CPU's accesses through the aperture only. Each is 64 bits, written in two
-//! halves: it is made invalid first and valid last, so that no mixture of two ever acts. Where the fields are differs
-//! from Gen4 to Gen6; [`from_gen6`] has them as from Gen6 on.
+//! Fences detile the CPU's accesses through the aperture only. A fence is written in two halves: it
+//! is made invalid first and valid last, so that a mixture of the old and the new fence never takes
+//! effect. Gen4 and Gen6 have the fields at different places; [`from_gen6`] is for Gen6 and later.
 
 use crate::{
     fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
@@ -13,67 +13,68 @@ use crate::{
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// Bytes of a row of an X tile, of which a stride is a multiple.
+/// Bytes per row of an X tile; a stride is a multiple of it.
 const X_STRIDE: u32 = 512;
-/// Bytes of a row of a Y tile.
+/// Bytes per row of a Y tile; a stride is a multiple of it.
 const Y_STRIDE: u32 = 128;
-/// Bytes in which the register counts a stride.
+/// The unit of the register's stride field, in bytes.
 const STRIDE_UNIT: u32 = 128;
 
-/// A fence register, from Gen6 on.
+/// A fence register of Gen6 and later.
 #[bitfield(u64)]
 #[derive(PartialEq, Eq)]
 struct Fence {
-    /// Bit 0.
+    /// Bit 0: the fence is valid.
     valid: bool,
-    /// Bit 1: Y tiles, not X.
+    /// Bit 1: Y tiles (0: X tiles).
     y: bool,
     #[bits(10)]
     __: u16,
     /// Bits 31:12: first page.
     #[bits(20)]
     first: u32,
-    /// Bits 43:32: stride in 128 bytes, less one. How many of them there are, the greatest stride says.
+    /// Bits 43:32: stride in units of 128 bytes, minus one. The chip's largest stride limits the
+    /// bits used.
     #[bits(12)]
     stride_less_one: u16,
-    /// Bits 63:44: last page, which is in it.
+    /// Bits 63:44: last page, inclusive.
     #[bits(20)]
     last: u32,
 }
 const_assert_eq!(core::mem::size_of::<Fence>(), 8);
 
-/// The fences of a chip.
+/// The fence registers of a chip.
 pub(crate) struct Fences {
-    /// The first one's register; each has 8 bytes.
+    /// Offset of the first register; each has 8 bytes.
     pub(crate) at: u32,
-    /// How many there are.
+    /// The number of fences.
     pub(crate) count: u8,
-    /// The greatest stride, in bytes.
+    /// The largest stride, in bytes.
     pub(crate) max_stride: u32,
-    /// What a register holds for a region.
+    /// Encodes a region as the value of a fence register.
     pub(crate) fields: fn(Measure) -> u64,
 }
 
 impl Fences {
-    /// What the register holds for a region.
+    /// Returns the register's value for a region.
     pub(crate) fn encode(&self, region: &FenceRegion) -> Result<u64, BadRegion> {
         measure(region, self.max_stride).map(self.fields)
     }
 }
 
-/// A region as fences have it.
+/// A region in the units of a fence register.
 pub(crate) struct Measure {
-    /// Its first page.
+    /// First page of the region.
     pub(crate) first: u32,
-    /// Its last page.
+    /// Last page of the region, inclusive.
     pub(crate) last: u32,
-    /// Its stride in 128 bytes, less one.
+    /// Stride in units of 128 bytes, minus one.
     pub(crate) stride_less_one: u16,
-    /// Y tiles, not X.
+    /// Y tiles (false: X tiles).
     pub(crate) y: bool,
 }
 
-/// [`Fences::fields`], from Gen6 on.
+/// Encodes a region for Gen6 and later: [`Fences::fields`].
 pub(crate) fn from_gen6(measure: Measure) -> u64 {
     Fence::new()
         .with_valid(true)
@@ -84,7 +85,8 @@ pub(crate) fn from_gen6(measure: Measure) -> u64 {
         .into_bits()
 }
 
-/// Measures a region, if a fence with strides up to `max_stride` bytes can have it.
+/// Converts a region to the register's units. Errors: [`BadRegion`] if a fence with strides up to
+/// `max_stride` bytes cannot detile it.
 fn measure(region: &FenceRegion, max_stride: u32) -> Result<Measure, BadRegion> {
     let unit = match region.tiling {
         Tiling::X => X_STRIDE,

@@ -1,58 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Memory interface commands that the driver itself writes, as Intel's engines have them: one type each, made
-//! into dwords by `encode`.
+//! The MI (memory interface) commands that the driver writes: a type per command, which `encode`
+//! turns into dwords.
 //!
-//! SNB PRM V1P2 says what they do and leaves their bits out; those are from §2.3 of the digest of Sandy Bridge,
-//! and §2.1 and §2.2 of that of DG2, whose rows are cited as `DG2: S2`. A header is
-//! `opcode << 23 | flags | dwords - 2`.
+//! SNB PRM V1P2 describes the commands without their bits; the bits are from §2.3 of the digest of
+//! Sandy Bridge, and from §2.1 and §2.2 of the digest of DG2, whose rows are cited as `DG2: S2`. A
+//! header is `opcode << 23 | flags | dwords - 2`.
 
 use crate::{
     ring::{Commands, Overflow},
     types::{GgttAddr, GpuAddr},
 };
 
-/// The header of a memory interface command of `dwords` dwords.
+/// Returns the header of an MI command of `dwords` dwords.
 pub(crate) const fn mi(opcode: u32, dwords: u32) -> u32 {
     (opcode << 23) | dwords.wrapping_sub(2)
 }
 
 /// `MI_NOOP`.
 pub(crate) const NOOP: u32 = 0;
-/// `MI_USER_INTERRUPT`: raises the engine's user interrupt; nothing if it is still raised (§5.4.6).
+/// `MI_USER_INTERRUPT`: raises the engine's user interrupt. It has no effect while the interrupt is
+/// pending (§5.4.6).
 pub(crate) const USER_INTERRUPT: u32 = 0x02 << 23;
 
-/// `MI_ARB_ON_OFF`: nobody else may take the engine over from here on (DG2: row 8; VCS §1.2.3).
+/// `MI_ARB_ON_OFF`: disables preemption from here on (DG2: row 8; VCS §1.2.3).
 pub(crate) const ARB_OFF: u32 = 0x08 << 23;
-/// `MI_ARB_ON_OFF`: others may again.
+/// `MI_ARB_ON_OFF`: enables preemption again.
 pub(crate) const ARB_ON: u32 = ARB_OFF | 1;
 
-/// Bits 22:2 of a dword: a register's offset, in the commands that have one (VCS §1.2.8).
+/// Bits 22:2 of a dword: the register's offset, in commands with a register (VCS §1.2.8).
 pub(crate) const REGISTER: u32 = 0x7f_fffc;
 
-/// Bit 2 of an address, in the commands that have it: it is one of the global table.
+/// Bit 2 of an address, in commands that have the bit: a GGTT address.
 pub(crate) const GLOBAL: u32 = 1 << 2;
 
-/// `MI_SET_CONTEXT`: saves the loaded context and loads another one (§5.8.1). On the render ring
-/// only, never in a batch; a no-op must follow it.
+/// `MI_SET_CONTEXT`: saves the loaded context and loads another one (§5.8.1). It is allowed in the
+/// render ring only, never in a batch, and a no-op must follow it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SetContext {
-    /// The image; a page.
+    /// The context image; page aligned.
     pub(crate) image: GgttAddr,
-    /// Whether the image is read: not if it was never written (§5.8.1.3).
+    /// Whether to restore from the image; must be false if the image was never saved (§5.8.1.3).
     pub(crate) restore: bool,
 }
 
 impl SetContext {
-    /// Bit 8: the image is in the global table. Must be one.
+    /// Bit 8: the image is in the GGTT. Must be set.
     const GLOBAL_TABLE: u32 = 1 << 8;
-    /// Bit 3: the extended part is saved when the context is switched away from.
+    /// Bit 3: save the extended state when the context is switched out.
     const SAVE_EXTENDED: u32 = 1 << 3;
-    /// Bit 2: the extended part is loaded now.
+    /// Bit 2: restore the extended state now.
     const RESTORE_EXTENDED: u32 = 1 << 2;
-    /// Bit 0: nothing is loaded now.
+    /// Bit 0: restore nothing now.
     const RESTORE_INHIBIT: u32 = 1 << 0;
 
-    /// The dwords.
+    /// Returns the dwords of the command.
     pub(crate) const fn encode(self) -> [u32; 2] {
         let restore = if self.restore {
             Self::RESTORE_EXTENDED
@@ -67,47 +68,48 @@ impl SetContext {
     }
 }
 
-/// The header of `MI_BATCH_BUFFER_START` (§5.3.5; J8). A `user`'s batch runs without privilege, in its own
-/// address space (§5.3.7.6).
+/// Returns the header of `MI_BATCH_BUFFER_START` (§5.3.5; J8). With `user`, the batch runs
+/// unprivileged in the PPGTT (§5.3.7.6).
 pub(crate) const fn batch_start(dwords: u32, user: bool) -> u32 {
-    /// Bit 8: no privilege, own address space.
+    /// Bit 8: unprivileged, in the PPGTT.
     const USER: u32 = 1 << 8;
     mi(0x31, dwords) | if user { USER } else { 0 }
 }
 
-/// `MI_BATCH_BUFFER_START` of machines whose addresses have 32 bits (§5.3.5).
+/// `MI_BATCH_BUFFER_START` on chips with 32-bit addresses (§5.3.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BatchStart {
-    /// First command, a dword below 4 GiB.
+    /// Address of the first command: dword aligned, below 4 GiB.
     pub(crate) addr: u32,
-    /// Whether it runs without privilege, in its own address space (§5.3.7.6).
+    /// Whether the batch runs unprivileged in the PPGTT (§5.3.7.6).
     pub(crate) user: bool,
 }
 
 impl BatchStart {
-    /// One at `addr`, or `None` where no command can say that address.
+    /// Creates the command for a batch at `addr`; `None` if the address field cannot hold the
+    /// address.
     pub(crate) fn at(addr: GpuAddr, user: bool) -> Option<Self> {
         let addr = u32::try_from(addr.0).ok()?;
         (addr & 3 == 0).then_some(Self { addr, user })
     }
 
-    /// The dwords.
+    /// Returns the dwords of the command.
     pub(crate) const fn encode(self) -> [u32; 2] {
         [batch_start(2, self.user), self.addr]
     }
 }
 
-/// `MI_LOAD_REGISTER_IMM`: writes registers when the parser gets there. Offset and value of each.
+/// `MI_LOAD_REGISTER_IMM`: writes registers when the command is parsed. Pairs of offset and value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LoadRegisters<'a>(pub(crate) &'a [(u32, u32)]);
 
 impl LoadRegisters<'_> {
-    /// Dwords of it.
+    /// Returns the number of dwords of the command.
     pub(crate) const fn dwords(self) -> usize {
         self.0.len().wrapping_mul(2).wrapping_add(1)
     }
 
-    /// Writes it. Bits 7:0 of the header count the dwords after the first two.
+    /// Writes the command. Bits 7:0 of the header count the dwords after the first two.
     pub(crate) fn put(self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         out.put(&[mi(0x22, self.dwords() as u32)])?;
         for (offset, value) in self.0 {
@@ -117,20 +119,20 @@ impl LoadRegisters<'_> {
     }
 }
 
-/// `MI_STORE_REGISTER_MEM`: stores a register in the global table's space (VCS §1.2.11).
+/// `MI_STORE_REGISTER_MEM`: stores a register at a GGTT address (VCS §1.2.11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StoreRegister {
-    /// The register's offset.
+    /// Offset of the register.
     pub(crate) offset: u32,
-    /// Where it goes: a dword.
+    /// The destination; dword aligned.
     pub(crate) at: GgttAddr,
 }
 
 impl StoreRegister {
-    /// Bit 22: the address is one of the global table.
+    /// Bit 22: the destination is a GGTT address.
     const GLOBAL: u32 = 1 << 22;
 
-    /// The dwords.
+    /// Returns the dwords of the command.
     pub(crate) const fn encode(self) -> [u32; 3] {
         [
             mi(0x24, 3) | Self::GLOBAL,
@@ -140,49 +142,49 @@ impl StoreRegister {
     }
 }
 
-/// `MI_STORE_DATA_INDEX`: stores a dword in the status page.
+/// `MI_STORE_DATA_INDEX`: stores a dword in the HWSP (status page).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StoreStatus {
-    /// Byte offset in the page, of a dword.
+    /// Byte offset in the HWSP; dword aligned.
     pub(crate) offset: u32,
-    /// The number.
+    /// The dword to store.
     pub(crate) value: u32,
 }
 
 impl StoreStatus {
-    /// The dwords.
+    /// Returns the dwords of the command.
     pub(crate) const fn encode(self) -> [u32; 3] {
         [mi(0x21, 3), self.offset & 0xffc, self.value]
     }
 
-    /// Writes it so many times, as one: the room is looked at once.
+    /// Writes the command `N` times, with one check of the available room.
     pub(crate) fn put_times<const N: usize>(self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         out.put([self.encode(); N].as_flattened())
     }
 }
 
-/// `MI_FLUSH_DW`: the flush of all engines without a 3D pipeline, with a store behind it. It is not posted: what
-/// was written before is seen when the store is (DG2: S2, S3).
+/// `MI_FLUSH_DW`: the flush of engines without a 3D pipeline, followed by a store. The store is not
+/// posted: all earlier writes are visible when it is (DG2: S2, S3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flush {
-    /// Whether translations are dropped. Only with a store (VCS §1.2.7).
+    /// Whether to invalidate the TLBs. The bit needs a store (VCS §1.2.7).
     pub(crate) invalidate_tlb: bool,
-    /// Whether the caches of the video pipeline are dropped.
+    /// Whether to invalidate the caches of the video pipeline.
     pub(crate) invalidate_video: bool,
-    /// What to store in the global table when all is flushed: where, aligned to 8 and with bit 5 clear (an
-    /// erratum, VCS §1.2.7; DG2: G7), and the number.
+    /// GGTT address and value of the store after the flush. The address is aligned to 8 and has bit
+    /// 5 clear (an erratum, VCS §1.2.7; DG2: G7).
     pub(crate) store: (GgttAddr, u32),
 }
 
 impl Flush {
-    /// Bit 18: translations.
+    /// Bit 18: invalidate the TLBs.
     const TLB: u32 = 1 << 18;
     /// Bits 15:14 are 1: store the data.
     const STORE: u32 = 1 << 14;
-    /// Bit 7: caches of the video pipeline.
+    /// Bit 7: invalidate the caches of the video pipeline.
     const VIDEO: u32 = 1 << 7;
 
-    /// One that flushes and stores a number, and drops nothing.
+    /// Creates a flush that stores a value and invalidates nothing.
     pub(crate) const fn storing(at: GgttAddr, number: u32) -> Self {
         Self {
             invalidate_tlb: false,
@@ -191,7 +193,8 @@ impl Flush {
         }
     }
 
-    /// One that drops translations, and the caches of the `video` pipeline; it stores 0 at `scratch`.
+    /// Creates a flush that invalidates the TLBs, and with `video` the caches of the video
+    /// pipeline; it stores 0 at `scratch`.
     pub(crate) const fn dropping(video: bool, scratch: GgttAddr) -> Self {
         Self {
             invalidate_tlb: true,
@@ -215,12 +218,13 @@ impl Flush {
         (self.store.0 .0 & 0xffff_ffd8) | GLOBAL
     }
 
-    /// The dwords of machines whose addresses have 32 bits: a quadword is stored, its high half zero.
+    /// Returns the dwords for chips with 32-bit addresses: a quadword is stored, its high half
+    /// zero.
     pub(crate) const fn encode(self) -> [u32; 4] {
         [self.header(), self.place(), self.store.1, 0]
     }
 
-    /// The dwords of machines whose addresses have 48 bits: a dword is stored.
+    /// Returns the dwords for chips with 48-bit addresses: a dword is stored.
     pub(crate) const fn encode_wide(self) -> [u32; 4] {
         [self.header(), self.place(), 0, self.store.1]
     }

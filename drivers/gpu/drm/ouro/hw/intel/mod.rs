@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the engines of several of Intel's generations share; each generation's own folder has the rest.
+//! Definitions that several Intel generations share; each generation has the rest in its own
+//! folder.
 //!
-//! `ring_regs` are registers that each engine has, `gt_regs` some of the device around them, `mi` the commands of the
-//! memory interface and `blt` those of the blitter; `pipe_bits` are bits of `PIPE_CONTROL`. `bars` is where a device
-//! has what, `fences` and `pte` are formats, which take what a chip says of itself. `ring` is how machines with a ring
-//! per engine are driven, `processor` what those of them share that are part of a processor.
+//! `ring_regs` has the registers of each engine, `gt_regs` some of the device's, `mi` the MI
+//! commands, `blt` the blitter's commands, `pipe_bits` the bits of `PIPE_CONTROL`, `bars` the
+//! layout of the BARs. `fences` and `pte` are formats with the chip's values as parameters. `ring`
+//! drives the machines with a ring per engine; `processor` has the parts that are the same on those
+//! of them inside a processor.
 
 pub(crate) mod bars;
 pub(crate) mod blt;

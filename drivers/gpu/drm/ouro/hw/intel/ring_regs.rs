@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that each of Intel's engines has, at the same offsets from the engine's base on all chips here.
+//! Registers of each of Intel's engines, at the same offsets from the engine's base on all
+//! supported chips.
 //!
-//! Offsets and bits: rows G-06 to G-12 and G-42 of the digest of Sandy Bridge (what they do: SNB PRM V1P2 §5.3
-//! to §5.9; video's are the same at another base, VCS §1.1.1), and `Dn`, row n of §3.2 of the digest of DG2. What
-//! only some chips have is in their own `regs`.
+//! Offsets and bits: rows G-06 to G-12 and G-42 of the digest of Sandy Bridge (descriptions: SNB
+//! PRM V1P2 §5.3 to §5.9; the video engine has the same ones at another base, VCS §1.1.1), and
+//! `Dn`, row n of §3.2 of the digest of DG2. Registers that only some chips have are in the chips'
+//! own `regs`.
 
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// Where an engine's block of registers starts, in bytes (G-06; DG2's digest §3.1).
+/// The base of an engine's registers, in bytes (G-06; DG2's digest §3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Base(pub(crate) u32);
 
 impl Base {
-    /// The render engine's.
+    /// The render engine.
     pub(crate) const RENDER: Self = Self(0x2000);
-    /// The video engine's, on Gen6.
+    /// The video engine, on Gen6.
     pub(crate) const VIDEO: Self = Self(0x1_2000);
-    /// The blitter's.
+    /// The blitter.
     pub(crate) const BLITTER: Self = Self(0x2_2000);
 
-    /// The offset of one of the registers below in this engine.
+    /// Returns the offset of one of the registers below in this engine.
     pub(crate) const fn at(self, reg: u32) -> u32 {
         self.0.wrapping_add(reg)
     }
 }
 
-/// A write that sets the bits `set` and clears the bits `clear` of a masked register: bits 31:16
-/// say which of bits 15:0 change (G-09; DG2's digest §3).
+/// Returns the value that sets the bits `set` and clears the bits `clear` of a masked register:
+/// bits 31:16 select which of bits 15:0 change (G-09; DG2's digest §3).
 pub(crate) const fn masked(set: u16, clear: u16) -> u32 {
     let mask = set | clear;
     ((mask as u32) << 16) | set as u32
@@ -35,56 +37,56 @@ pub(crate) const fn masked(set: u16, clear: u16) -> u32 {
 
 /// Tail of the ring: bits 20:3, a byte offset of a quadword (§5.3.4.2, G-07; D2). Reset 0.
 pub(crate) const RING_TAIL: u32 = 0x30;
-/// Bits of [`RING_TAIL`] that are an offset.
+/// Bits of [`RING_TAIL`] with the offset.
 pub(crate) const RING_TAIL_MASK: u32 = 0x1f_fff8;
 
 /// Head of the ring (§5.3.4.2, G-07; D3). Reset 0; not changed when the ring is enabled.
 pub(crate) const RING_HEAD: u32 = 0x34;
 
-/// [`RING_HEAD`].
+/// The fields of [`RING_HEAD`].
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingHead {
     #[bits(2)]
     __: u8,
-    /// Bits 20:2: dword that is fetched next.
+    /// Bits 20:2: the next dword to fetch.
     #[bits(19)]
     pub(crate) dword: u32,
-    /// Bits 31:21: how often the head went past the end.
+    /// Bits 31:21: how often the head has wrapped.
     #[bits(11)]
     pub(crate) wraps: u16,
 }
 const_assert_eq!(core::mem::size_of::<RingHead>(), 4);
 
 impl RingHead {
-    /// The byte offset.
+    /// Returns the byte offset.
     pub(crate) const fn offset(self) -> u32 {
         self.dword() << 2
     }
 }
 
-/// Address of the ring in the global table, bits 31:12 (§5.3.4.2, G-07; D4). Reset 0.
+/// GGTT address of the ring, bits 31:12 (§5.3.4.2, G-07; D4). Reset 0.
 pub(crate) const RING_START: u32 = 0x38;
 
 /// Control of the ring (§5.3.4.2, §5.3.7.2, G-07; D5). Reset 0.
 pub(crate) const RING_CTL: u32 = 0x3c;
 
-/// [`RING_CTL`].
+/// The fields of [`RING_CTL`].
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 pub(crate) struct RingCtl {
-    /// Bit 0: commands are fetched.
+    /// Bit 0: the engine fetches commands.
     pub(crate) enable: bool,
-    /// Bits 2:1: automatic report of the head. Off.
+    /// Bits 2:1: automatic report of the head. Disabled.
     #[bits(2)]
     pub(crate) report: u8,
     #[bits(7)]
     __: u8,
-    /// Bit 10: waits for a semaphore.
+    /// Bit 10: the engine waits for a semaphore.
     pub(crate) semaphore_wait: bool,
-    /// Bit 11: waits for an event. On Gen6, writing a one ends the wait (G6-105).
+    /// Bit 11: the engine waits for an event. On Gen6, writing a one ends the wait (G6-105).
     pub(crate) event_wait: bool,
-    /// Bits 20:12: pages of the ring, less one.
+    /// Bits 20:12: pages of the ring, minus one.
     #[bits(9)]
     pub(crate) pages_less_one: u16,
     #[bits(11)]
@@ -92,50 +94,53 @@ pub(crate) struct RingCtl {
 }
 const_assert_eq!(core::mem::size_of::<RingCtl>(), 4);
 
-/// Address of the engine's status page in the global table, bits 31:12 (Gen4's digest, G-10; D12). Reset 0x1fff_f000,
-/// which is nowhere (§5.9). On Gen6 and Gen7 it is elsewhere.
+/// GGTT address of the engine's HWSP, bits 31:12 (Gen4's digest, G-10; D12). Reset 0x1fff_f000,
+/// which is not mapped (§5.9). Gen6 and Gen7 have the register at another place.
 pub(crate) const HWS_PGA: u32 = 0x80;
 
-/// What the instruction parser choked on (G-42; D10).
+/// The instruction parser's error details (G-42; D10).
 pub(crate) const IPEIR: u32 = 0x64;
-/// Header of the instruction that is executed or failed (G-42; D10).
+/// Header of the command that is executed or has failed (G-42; D10).
 pub(crate) const IPEHR: u32 = 0x68;
-/// Units that are done, all ones after reset (§5.9, G-42; D11).
+/// Idle units (ones); all ones after reset (§5.9, G-42; D11).
 pub(crate) const INSTDONE: u32 = 0x6c;
 /// State of the instruction parser (G-42; D11).
 pub(crate) const INSTPS: u32 = 0x70;
-/// Address of the command that is executed, bits 31:0 (G-42; D11).
+/// Address of the current command, bits 31:0 (G-42; D11).
 pub(crate) const ACTHD: u32 = 0x74;
 /// Address that commands are fetched from, bits 31:0 (G-42; D11).
 pub(crate) const DMA_FADD: u32 = 0x78;
-/// Which changes of the interrupt status are written to the status page: those with a zero (§5.5; D16).
+/// Hardware status mask: a zero lets a change of that interrupt status be written to the HWSP
+/// (§5.5; D16).
 pub(crate) const HWSTAM: u32 = 0x98;
 
 /// Mode of the engine; masked (G-09; D17).
 pub(crate) const MI_MODE: u32 = 0x9c;
-/// Bit 8 of [`MI_MODE`]: stop at the next command.
+/// Bit 8 of [`MI_MODE`]: stop before the next command.
 pub(crate) const MI_MODE_STOP: u16 = 1 << 8;
-/// Bit 9 of [`MI_MODE`]: nothing is being executed. Read only.
+/// Bit 9 of [`MI_MODE`]: the engine is idle. Read only.
 pub(crate) const MI_MODE_IDLE: u32 = 1 << 9;
 
-/// The engine's own interrupt mask: ones are masked (G-12, VCS §1.1.6; D19). All ones after reset (§5.9).
+/// The engine's own interrupt mask: a one masks the source (G-12, VCS §1.1.6; D19). All ones after
+/// reset (§5.9).
 pub(crate) const IMR: u32 = 0xa8;
-/// Errors that happened and are not masked; cleared by ones (§5.7.1; D21).
+/// Error identity: unmasked errors that have occurred; a one clears a bit (§5.7.1; D21).
 pub(crate) const EIR: u32 = 0xb0;
-/// Errors that do not get into [`EIR`]: ones. All ones after reset (§5.9; D21).
+/// Error mask: a one keeps the error out of [`EIR`]. All ones after reset (§5.9; D21).
 pub(crate) const EMR: u32 = 0xb4;
-/// Errors as they are now. Read only (§5.7.1; D21).
+/// Error status: the current errors. Read only (§5.7.1; D21).
 pub(crate) const ESR: u32 = 0xb8;
-/// Bit 0 of the error registers: a command that the parser does not know, or that is not allowed
-/// where it stood (§5.3.7.6, VCS §1.1.6.3).
+/// Bit 0 of the error registers: a command that is unknown, or not allowed where it was (§5.3.7.6,
+/// VCS §1.1.6.3).
 pub(crate) const ERROR_INSTRUCTION: u32 = 1 << 0;
 
-/// Address in the batch that is executed, bits 31:0 (G-42; D34).
+/// Address of the current command of a batch, bits 31:0 (G-42; D34).
 pub(crate) const BB_ADDR: u32 = 0x140;
 
-/// Mode of the engine's submission and translation; masked. From Gen7 on (VCS §1.1.3.4: `MFX_MODE`; V-06; D65).
+/// Mode of submission and address translation; masked. From Gen7 on (VCS §1.1.3.4: `MFX_MODE`;
+/// V-06; D65).
 pub(crate) const GFX_MODE: u32 = 0x29c;
-/// A clock, low and high half (G-41; D67).
+/// The timestamp, low and high half (G-41; D67).
 pub(crate) const TIMESTAMP: u32 = 0x358;
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Context images (SNB PRM V1P2 §5.8): where they are.
+//! Context images (SNB PRM V1P2 §5.8): their size and alignment.
 //!
-//! What is in an image is the device's secret (§5.8.1.3.1): nobody makes one. The first image is
-//! what the device saves after the golden commands ran, and others start as copies of it.
+//! The contents of an image are not documented (§5.8.1.3.1), so the driver does not build images.
+//! The device saves the first image after the golden commands ran; other contexts start as copies
+//! of it.
 
 use crate::{
     context::{ContextImages, FirstImage},
@@ -10,19 +11,20 @@ use crate::{
     types::PAGE_SIZE,
 };
 
-/// Bytes of a line, in which a chip counts the parts of an image (G-27).
+/// Bytes per cache line, the unit of the size of an image (G-27).
 pub(crate) const LINE: u32 = 64;
 
-/// Where a chip says how large an image is.
+/// The register with the size of context images.
 pub(crate) struct Size {
-    /// The register.
+    /// Offset of the register.
     pub(crate) register: u32,
-    /// How many lines an image has, by that register.
+    /// Converts the register's value to the lines of an image.
     pub(crate) lines: fn(u32) -> u32,
 }
 
 impl Size {
-    /// Bytes of an image, in whole pages, as the chip says it; `None` if it is gone.
+    /// Reads the size of an image in bytes, rounded up to whole pages; `None` if the device is
+    /// gone.
     pub(crate) fn detect(&self, hw: &Hw<'_>) -> Option<u32> {
         let sizes = hw.regs.read32(self.register);
         let bytes = (self.lines)(sizes).wrapping_mul(LINE);
@@ -30,10 +32,10 @@ impl Size {
     }
 }
 
-/// The images of the render engine.
+/// The context images of the render engine.
 pub(crate) struct Images;
 
-/// The images' one object.
+/// The only instance of [`Images`].
 pub(crate) static IMAGES: Images = Images;
 
 impl ContextImages for Images {

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the display shows, as the firmware left it. Nothing here is ever written.
+//! The display as the firmware left it: which GGTT entries its planes use. Read only.
 //!
-//! A plane fetches through the global table for as long as its pipe runs. There are two or three pipes, each with a
-//! primary plane, a sprite and a cursor, and a plane for VGA on one of them. The document leaves the display
-//! to another volume; offsets and bits are the upstream driver's. The registers are above the power well.
+//! A plane fetches through the GGTT while its pipe runs. There are two or three pipes, each with a
+//! primary plane, a sprite and a cursor, and a VGA plane on one of them. Another volume of the
+//! document covers the display; offsets and bits are those of the upstream driver. The registers
+//! are outside the power well.
 
 use crate::{generation::Scanout, io::Hw, types::PAGE_SIZE};
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// Where a pipe's registers are.
+/// Offsets of a pipe's registers.
 pub(crate) struct Pipe {
-    /// Its width and height.
+    /// Width and height of the pipe.
     pub(crate) source: u32,
-    /// Whether it runs.
+    /// The pipe's enable and state bits.
     pub(crate) config: u32,
-    /// Its cursor's.
+    /// Control of the cursor.
     pub(crate) cursor: u32,
-    /// Its primary plane's.
+    /// Control of the primary plane.
     pub(crate) primary: u32,
-    /// Its sprite's.
+    /// Control of the sprite.
     pub(crate) sprite: u32,
 }
 
 /// The pipes of a chip.
 pub(crate) struct Pipes {
-    /// All of them; two at least.
+    /// All pipes; at least two.
     pub(crate) pipes: &'static [Pipe],
-    /// The bits of a primary plane's control that say on which pipe it is, by number; none where each plane is on the
-    /// pipe that has its number.
+    /// The bits of a primary plane's control that hold the number of its pipe; 0 if each plane is
+    /// on the pipe with the same number.
     pub(crate) choice: u32,
-    /// The control of the plane for VGA.
+    /// Control of the VGA plane.
     pub(crate) vga: u32,
-    /// Of that: the bit that it is on the second pipe; 0 where it is always on the first.
+    /// The bit of [`vga`](Self::vga) for the second pipe; 0 if the plane is always on the first
+    /// one.
     pub(crate) vga_second: u32,
 }
 
-/// The pipes of chips that have two, as the upstream driver has them.
+/// The pipes of chips with two, as in the upstream driver.
 pub(crate) const TWO_PIPES: &[Pipe] = &[
     Pipe {
         source: 0x6_001c,
@@ -53,20 +55,20 @@ pub(crate) const TWO_PIPES: &[Pipe] = &[
         sprite: 0x7_3180,
     },
 ];
-/// Of [`Pipes::vga`] of those: its plane is on the second one.
+/// A bit of [`Pipes::vga`] on chips with two pipes: the plane is on the second one.
 pub(crate) const VGA_SECOND: u32 = 1 << 29;
 
-/// Of [`Pipe::config`]: bit 31, it is switched on; bit 30, it runs still.
+/// Bits of [`Pipe::config`]: bit 31, the pipe is enabled; bit 30, the pipe is still running.
 const PIPE_RUNS: u32 = (1 << 31) | (1 << 30);
 
-// Of a plane, from its control on. Primary plane and sprite have them at the same places.
+// Registers of a primary plane or a sprite, relative to its control register.
 const LINEAR_OFFSET: u32 = 0x04;
 const STRIDE: u32 = 0x08;
 const SPRITE_SIZE: u32 = 0x10;
 const SURFACE: u32 = 0x1c;
 const TILE_OFFSET: u32 = 0x24;
 const SPRITE_SCALE: u32 = 0x84;
-/// Of a cursor, from its control on.
+/// Base register of a cursor, relative to its control register.
 const CURSOR_BASE: u32 = 0x04;
 
 /// Control of a primary plane or a sprite.
@@ -79,12 +81,12 @@ struct PlaneControl {
     tiled: bool,
     #[bits(20)]
     __: u32,
-    /// Bit 31: it is shown.
+    /// Bit 31: the plane is enabled.
     enable: bool,
 }
 const_assert_eq!(core::mem::size_of::<PlaneControl>(), 4);
 
-/// A width and a height, each less one.
+/// A width and a height, each minus one.
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct Size {
@@ -95,43 +97,44 @@ struct Size {
 }
 const_assert_eq!(core::mem::size_of::<Size>(), 4);
 
-/// How a sprite is scaled.
+/// Scaling of a sprite.
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct Scale {
-    /// Bits 10:0: rows of the source, less one.
+    /// Bits 10:0: rows of the source, minus one.
     #[bits(11)]
     height: u16,
     #[bits(5)]
     __: u8,
-    /// Bits 26:16: columns of the source, less one.
+    /// Bits 26:16: columns of the source, minus one.
     #[bits(11)]
     width: u16,
     #[bits(4)]
     __: u8,
-    /// Bit 31: it is.
+    /// Bit 31: scaling is enabled.
     enable: bool,
 }
 const_assert_eq!(core::mem::size_of::<Scale>(), 4);
 
-/// Bits of a stride that count.
+/// Significant bits of a stride.
 const STRIDE_MASK: u32 = 0xffff_ffc0;
 /// Rows of an X tile.
 const TILE_ROWS: u64 = 8;
-/// Bytes of a pixel, at most.
+/// The largest number of bytes per pixel.
 const PIXEL_BYTES: u64 = 8;
 
-/// Bits of a cursor's control that say its size and format; none: it is off.
+/// Bits of a cursor's control with its size and format; 0: the cursor is off.
 const CURSOR_MODE: u32 = 0x27;
 
-/// The VGA plane's control, from Gen6 on.
+/// Control of the VGA plane, from Gen6 on.
 pub(crate) const VGA: u32 = 0x4_1000;
-/// Bit 31 of [`Pipes::vga`]: it is off.
+/// Bit 31 of [`Pipes::vga`]: the plane is off.
 const VGA_OFF: u32 = 1 << 31;
-/// Bytes of VGA's memory.
+/// Bytes of VGA memory.
 const VGA_BYTES: u64 = 256 << 10;
 
-/// The entries behind so many bytes from an address on, those that the table has.
+/// Returns the GGTT entries for `bytes` bytes from `base` on, up to the end of the GGTT (`table`
+/// entries).
 fn entries(base: u32, bytes: u64, table: u32) -> Option<Scanout> {
     let first = base / PAGE_SIZE;
     let wanted = bytes.div_ceil(PAGE_SIZE.into());
@@ -144,20 +147,20 @@ fn entries(base: u32, bytes: u64, table: u32) -> Option<Scanout> {
     })
 }
 
-/// The bytes of a cursor.
+/// Returns the size of a cursor in bytes.
 const fn cursor_bytes(mode: u32) -> u64 {
     match mode & CURSOR_MODE {
         0 => 0,
-        // 64 by 64: of 2 and of 32 bits
+        // 64 by 64, with 2 and with 32 bits per pixel
         0x04 => 64 * 64 / 4,
         0x07 | 0x27 => 64 * 64 * 4,
         0x02 | 0x22 => 128 * 128 * 4,
-        // 256 by 256; nothing is known of others
+        // 256 by 256; other modes are not documented
         _ => 256 * 256 * 4,
     }
 }
 
-/// The bytes that a plane may fetch from its surface on. A stride of nothing shows one row again and again.
+/// Returns how many bytes a plane may fetch from its surface. A stride of 0 repeats one row.
 fn plane_bytes(hw: &Hw<'_>, plane: u32, tiled: bool, columns: u16, rows: u16) -> u64 {
     let read = |at: u32| hw.regs.read32(plane.wrapping_add(at));
     let stride = u64::from(read(STRIDE) & STRIDE_MASK);
@@ -175,7 +178,7 @@ fn plane_bytes(hw: &Hw<'_>, plane: u32, tiled: bool, columns: u16, rows: u16) ->
     skipped.saturating_add(shown)
 }
 
-/// Finds what is shown, in a table of so many entries. Reads only.
+/// Finds the GGTT entries that enabled planes use, in a GGTT of `table` entries. Read only.
 pub(crate) fn scanouts(hw: &Hw<'_>, display: &Pipes, table: u32, found: &mut dyn FnMut(Scanout)) {
     let mut show = |base: u32, bytes: u64| {
         if let Some(scanout) = entries(base, bytes, table) {
@@ -196,7 +199,7 @@ pub(crate) fn scanouts(hw: &Hw<'_>, display: &Pipes, table: u32, found: &mut dyn
             }
         };
         if let Some(of) = of.filter(|of| plane.enable() && runs(of)) {
-            // Width above, height below.
+            // Width in the high half, height in the low one.
             let size = Size::from_bits(read(of.source));
             let bytes = plane_bytes(hw, pipe.primary, plane.tiled(), size.high(), size.low());
             show(read(pipe.primary.wrapping_add(SURFACE)), bytes);
@@ -210,7 +213,7 @@ pub(crate) fn scanouts(hw: &Hw<'_>, display: &Pipes, table: u32, found: &mut dyn
             let (columns, rows) = if scale.enable() {
                 (scale.width(), scale.height())
             } else {
-                // Height above, width below.
+                // Height in the high half, width in the low one.
                 let size = Size::from_bits(read(pipe.sprite.wrapping_add(SPRITE_SIZE)));
                 (size.low(), size.high())
             };
@@ -221,9 +224,9 @@ pub(crate) fn scanouts(hw: &Hw<'_>, display: &Pipes, table: u32, found: &mut dyn
         if cursor != 0 {
             show(read(pipe.cursor.wrapping_add(CURSOR_BASE)), cursor);
         }
-        // It shows the beginning of the memory that the firmware took. Whether it gets there by the table
-        // no document says; §5.9 has it read while the table is off. The first entries are where the firmware
-        // maps that memory, so they are kept.
+        // The VGA plane shows the beginning of stolen memory. No document says whether it fetches
+        // through the GGTT; §5.9 has it work while the GGTT is off. The firmware maps stolen memory
+        // by the first entries, so these are kept.
         let vga_pipe = usize::from(vga & display.vga_second != 0);
         if vga & VGA_OFF == 0 && vga_pipe == n {
             show(0, VGA_BYTES);
@@ -240,17 +243,17 @@ mod tests {
     };
     use std::vec::Vec;
 
-    /// Entries of a table of 1 MiB.
+    /// Entries of a GGTT of 1 MiB.
     const TABLE: u32 = 262_144;
 
-    /// A device with nothing on.
+    /// Returns a device whose display is off.
     fn dark() -> Mock {
         let mock = Mock::default();
         mock.set(0x4_1000, 0x8000_0000);
         mock
     }
 
-    /// What is found, and that nothing was written.
+    /// Returns the entries found, and checks that nothing was written.
     fn found(mock: &Mock) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         scanouts(&mock.hw(), &PIPES, TABLE, &mut |s| {
@@ -261,7 +264,7 @@ mod tests {
         all
     }
 
-    /// A pipe of 1920 by 1080 whose primary plane shows 32 bits from 0x40000 on.
+    /// Enables a pipe of 1920 by 1080 whose primary plane shows 32 bits per pixel from 0x40000 on.
     fn lit(mock: &Mock, pipe: u32) {
         mock.set(0x7_0008 + pipe * 0x1000, 0xc000_0000);
         mock.set(0x6_001c + pipe * 0x1000, 0x077f_0437);
@@ -273,7 +276,7 @@ mod tests {
     #[test]
     fn a_dark_device_shows_nothing() {
         assert_eq!(found(&dark()), []);
-        // Planes are on, but no pipe runs.
+        // Planes are enabled, but no pipe runs.
         let mock = dark();
         lit(&mock, 0);
         mock.set(0x7_0008, 0);
@@ -281,7 +284,7 @@ mod tests {
         mock.set(0x7_2180, 0x8000_0000);
         mock.set(0x4_1000, 0);
         assert_eq!(found(&mock), []);
-        // A pipe runs, and nothing is on it.
+        // A pipe runs, and no plane is on it.
         let mock = dark();
         lit(&mock, 1);
         mock.set(0x7_1180, 0x1800_0000);
@@ -295,7 +298,7 @@ mod tests {
             lit(&mock, pipe);
             // 7680 * 1080 is 2025 pages.
             assert_eq!(found(&mock), [(0x40, 2025)]);
-            // The pipe was told to stop, and runs still.
+            // The pipe was disabled, and still runs.
             mock.set(0x7_0008 + pipe * 0x1000, 0x4000_0000);
             assert_eq!(found(&mock), [(0x40, 2025)]);
         }
@@ -372,12 +375,12 @@ mod tests {
 
     #[test]
     fn garbage_is_cut_to_the_table() {
-        // No stride: a row of 1920 pixels, of eight bytes at most.
+        // No stride: a row of 1920 pixels of at most eight bytes.
         let mock = dark();
         lit(&mock, 0);
         mock.set(0x7_0188, 0x3f);
         assert_eq!(found(&mock), [(0x40, 4)]);
-        // The largest one, and beyond the end.
+        // The largest stride reaches past the end of the GGTT.
         mock.set(0x7_0188, 0xffff_ffff);
         mock.set(0x6_001c, 0xffff_ffff);
         mock.set(0x7_0184, 0xffff_ffff);
@@ -386,7 +389,7 @@ mod tests {
         assert_eq!(found(&mock), [(262_143, 1)]);
         mock.set(0x7_019c, 0x4000_0000);
         assert_eq!(found(&mock), []);
-        // All ones.
+        // All registers read as ones.
         let mock = dark();
         mock.gone.set(true);
         assert_eq!(found(&mock), []);

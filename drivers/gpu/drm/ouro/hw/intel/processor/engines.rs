@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The three engines, as far as they are the same on both generations.
+//! The three engines: the parts of their descriptions that both generations share.
 
 use super::gt_regs::{
     FAULT_BLITTER, FAULT_RENDER, FAULT_VIDEO, GT_BLITTER_ERROR, GT_BLITTER_USER, GT_RENDER_ERROR,
@@ -17,7 +17,7 @@ use crate::{
     report::Names,
 };
 
-/// Where an engine's registers are.
+/// Returns the base of an engine's registers.
 const fn base(kind: Kind) -> Base {
     match kind {
         Kind::Render => Base::RENDER,
@@ -26,13 +26,13 @@ const fn base(kind: Kind) -> Base {
     }
 }
 
-/// What the core knows of an engine, which is reset together with all others.
+/// Returns the core's description of an engine without a reset of its own.
 pub(crate) const fn desc(kind: Kind, recipe: &Recipe, golden: Option<&Golden>) -> EngineDesc {
     engine::desc(kind, base(kind), recipe, golden)
 }
 
-/// An engine that has nothing beyond what those of its kind have on both generations. `status_page` is the register
-/// with the address of its status page.
+/// Creates an engine with only the parts that both generations share. `status_page` is the register
+/// with the address of its HWSP.
 pub(crate) const fn plain(
     chip: &'static RingChip,
     kind: Kind,

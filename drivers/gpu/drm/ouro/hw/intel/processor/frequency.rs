@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The clock of the engines: fast while the device is awake, slow while it may sleep.
+//! The clock of the engines: high while the device is kept awake, low while it may sleep.
 //!
-//! Firmware leaves the lowest one, a half or a third of what the chip can. The highest is what the chip may
-//! have for a while: its power unit gives less where heat or power ask for it. One posted write on each
-//! way, none for a submission. Offsets and bits are the upstream driver's.
+//! The firmware leaves the lowest clock, a half or a third of the highest. The highest clock is
+//! available for a limited time: the chip's power unit reduces it for heat or power. Each change is
+//! one posted write, and a submission needs none. Offsets and bits are those of the upstream
+//! driver.
 //!
-//! Upstream has the chip say by interrupts when it was busy, and asks for more or less. Nobody listens here:
-//! the interrupts stay masked. The unit that counts is set up all the same, since the request is one of its
-//! registers, and since bad intervals are known to freeze a machine.
+//! Upstream lets the chip report busy and idle intervals by interrupts and changes the clock
+//! accordingly. This driver keeps these interrupts masked. It configures the unit that measures the
+//! intervals all the same, since the requested clock is one of the unit's registers, and since bad
+//! intervals are known to freeze a machine.
 
 use super::{card::Card, gt_regs as gt_reg};
 use crate::{
@@ -18,26 +20,26 @@ use crate::{
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// A request for a clock. Bits 24:0 stay 0: no offset, and turbo as eager as it gets.
+/// A clock request. Bits 24:0 stay 0: no offset, the most aggressive turbo.
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 struct Request {
     #[bits(25)]
     __: u32,
-    /// Bits 30:25: in units of 50 MHz.
+    /// Bits 30:25: the clock in units of 50 MHz.
     #[bits(6)]
     frequency: u8,
-    /// Bit 31: no turbo.
+    /// Bit 31: disable turbo.
     fixed: bool,
 }
 const_assert_eq!(core::mem::size_of::<Request>(), 4);
 
-/// The largest number that fits a request.
+/// The largest clock that a request can hold.
 const LARGEST: u8 = 63;
 
-/// The unit's registers with what upstream writes for a busy device. Intervals are in 1280 ns: 10 and 32 ms, and
-/// 95 % and 85 % of them, each rounded up to a multiple of 25, as upstream found: with others machines were
-/// sluggish or froze around hangs.
+/// The unit's registers with upstream's values for a busy device. Intervals are in units of 1280
+/// ns: 10 and 32 ms, and 95 % and 85 % of them, each rounded up to a multiple of 25. Upstream found
+/// that machines were sluggish or froze around hangs with other values.
 const SETTINGS: [(u32, u32); 8] = [
     (gt_reg::RP_DOWN_TIMEOUT, 50_000),
     (gt_reg::RP_IDLE_HYSTERESIS, 10),
@@ -45,14 +47,15 @@ const SETTINGS: [(u32, u32); 8] = [
     (gt_reg::RP_UP_THRESHOLD, 7_425),
     (gt_reg::RP_DOWN_INTERVAL, 25_000),
     (gt_reg::RP_DOWN_THRESHOLD, 21_250),
-    // Bits 11 and 10:9 = 2: media with the rest; 8: as graphics; 7: on; 5:3 = 2 and 2:0 = 2: averages.
+    // Bits 11 and 10:9 = 2: media with the rest; 8: as graphics; 7: enabled; 5:3 = 2 and 2:0 = 2:
+    // averages.
     (gt_reg::RP_CONTROL, 0xd92),
-    // None is sent. Bit 2, an interval is over, is not masked: with it masked the chip may hang the whole
-    // machine when a batch loops.
+    // No interrupt is sent. Bit 2 (an interval is over) stays unmasked: with it masked the chip may
+    // hang the whole machine while a batch loops.
     (gt_reg::PM_INTERRUPT_MASK, !(1 << 2)),
 ];
 
-/// The clocks of this chip, or none if there is nothing to choose.
+/// Reads the chip's clocks; all zero if the clock cannot be changed.
 pub(super) fn detect(hw: &Hw<'_>) -> Card {
     let found = Card::from_bits(hw.regs.read32(gt_reg::RP_STATE_CAP));
     if found.lowest() < found.highest() && found.highest() <= LARGEST {
@@ -69,7 +72,7 @@ fn request(hw: &Hw<'_>, frequency: u8) {
     hw.regs.write32(gt_reg::RPNSWREQ, request.into_bits());
 }
 
-/// Asks for the highest clock. Posted; the FIFO keeps room for it.
+/// Requests the highest clock. Posted; the reserve of the FIFO has room for it.
 pub(super) fn fast(hw: &Hw<'_>) {
     let card = Card::from_bits(hw.card);
     if card.has_choice() {
@@ -77,7 +80,7 @@ pub(super) fn fast(hw: &Hw<'_>) {
     }
 }
 
-/// Asks for the lowest clock. Posted; the FIFO keeps room for it.
+/// Requests the lowest clock. Posted; the reserve of the FIFO has room for it.
 pub(super) fn slow(hw: &Hw<'_>) {
     let card = Card::from_bits(hw.card);
     if card.has_choice() {
@@ -85,8 +88,8 @@ pub(super) fn slow(hw: &Hw<'_>) {
     }
 }
 
-/// Sets the unit up, and asks for the highest clock. Where there is nothing to choose, the unit stays as it
-/// is, but for its interrupts.
+/// Configures the unit, and requests the highest clock. If the clock cannot be changed, only the
+/// unit's interrupts are masked.
 pub(super) fn start(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     fifo::room(chip, hw, 9, wait)?;
     let settings = match Card::from_bits(hw.card).has_choice() {
@@ -108,7 +111,7 @@ mod tests {
         mock::{Access, Mock},
     };
 
-    /// A device whose clocks go from 650 to 1300 MHz.
+    /// Returns a device whose clocks go from 650 to 1300 MHz.
     fn hw(mock: &Mock) -> Hw<'_> {
         mock.set(0x12_0008, 0x40);
         Hw {
@@ -122,7 +125,7 @@ mod tests {
         for (found, card) in [
             // 1300, 850 and 650 MHz
             (0x000d_111a, 0x000d_001a),
-            // bits 31:24 mean nothing
+            // bits 31:24 are ignored
             (0xff0d_111a, 0x000d_001a),
             (0x0011_1111, 0),
             (0x001a_110d, 0),

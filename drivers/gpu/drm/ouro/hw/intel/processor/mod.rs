@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Graphics in the processor itself, beside its memory controller and its last cache: what Sandy Bridge and Ivy
-//! Bridge share beyond being machines with a ring per engine ([`super::ring`]).
+//! Processor graphics, beside the memory controller and the last-level cache: the parts that Sandy
+//! Bridge and Ivy Bridge share, beyond those of all machines with a ring per engine
+//! ([`super::ring`]).
 //!
-//! [`Processor`] is their [`Generation`]: how they are found, brought up, woken and reset is one for both. A
-//! generation says in it what it has. `topology` says what a chip has, `engines` what an engine of a kind is on both,
-//! `display` what the firmware left on; `frequency`, `translation` and `swizzle` bring it up. `context` and `pte` are
-//! formats, `gt_regs` registers that all engines share.
+//! [`Processor`] implements [`Generation`] for both; its fields are the differences. `topology`
+//! describes a chip, `engines` the engines of each kind, `display` the planes that the firmware
+//! left on. `frequency`, `translation` and `swizzle` bring the chip up. `context` and `pte` are
+//! formats; `gt_regs` has the registers outside the engines.
 
 pub(crate) mod card;
 pub(crate) mod context;
@@ -48,24 +49,24 @@ use display::Pipes;
 use gt_regs as gt_reg;
 use topology::Parts;
 
-/// Bytes of registers, and the place of the table's window behind them (G-02).
+/// Bytes of registers; the GGTT is behind them (G-02).
 const REGISTER_BYTES: u32 = 2 << 20;
 
-/// What generations differ in among machines with a ring per engine.
+/// The differences between generations as machines with a ring per engine.
 pub(crate) struct Chip {
     /// The engines, in the order of the topology.
     pub(crate) engines: &'static [&'static RingEngine],
-    /// How it may be asked to stay awake.
+    /// The forcewake methods.
     pub(crate) ways: &'static [Way],
-    /// What the bits of the device's error register are called.
+    /// Names of the bits of the device's error register.
     pub(crate) translation_names: &'static [BitName],
-    /// What the kinds of a page fault are.
+    /// The kinds of page faults, by number.
     pub(crate) fault_kinds: [FaultKind; 4],
-    /// Loads an engine's directory, whose ring is stopped.
+    /// Loads an engine's page directory. The ring must be stopped.
     pub(crate) load_directory: fn(&Hw<'_>, Base, GgttAddr),
 }
 
-/// The way to ask for the power well that each of these chips has (G-15).
+/// The forcewake method that all of these chips have (G-15).
 pub(crate) const LEGACY_WAKE: Way = Way {
     request: gt_reg::FORCEWAKE,
     on: gt_reg::FORCEWAKE_ON,
@@ -76,7 +77,7 @@ pub(crate) const LEGACY_WAKE: Way = Way {
     works: |_| true,
 };
 
-/// The description of a chip as a machine with a ring per engine.
+/// Returns the description of a chip as a machine with a ring per engine.
 pub(crate) const fn chip(own: Chip) -> RingChip {
     RingChip {
         engines: own.engines,
@@ -113,7 +114,7 @@ pub(crate) const fn chip(own: Chip) -> RingChip {
                     identity: gt_reg::PMIIR,
                     enable: Some(gt_reg::PMIER),
                 },
-                // The gate is their enable register.
+                // This bank's enable register is the master enable.
                 Bank {
                     mask: gt_reg::DEIMR,
                     identity: gt_reg::DEIIR,
@@ -141,33 +142,34 @@ pub(crate) const fn chip(own: Chip) -> RingChip {
     }
 }
 
-/// Render standby is off: the device is kept awake while it works (G-39).
+/// Disables render standby: the device is kept awake while it works (G-39).
 pub(crate) const STANDBY_OFF: &[Fix] = &[
     Fix::write(gt_reg::RC_CONTROL, 0),
     Fix::write(gt_reg::RC_STATE, 0),
 ];
 
-/// A generation of such graphics.
+/// A generation of processor graphics.
 pub struct Processor {
-    /// Its name.
+    /// Name of the generation.
     pub(crate) name: &'static str,
-    /// What it is among machines with a ring per engine.
+    /// Its description as a machine with a ring per engine.
     pub(crate) chip: &'static RingChip,
-    /// What it has.
+    /// The parts of its topology.
     pub(crate) parts: Parts,
-    /// Where the firmware's planes are.
+    /// The display pipes, whose planes the firmware may have left on.
     pub(crate) display: &'static Pipes,
     /// Workarounds of the whole device.
     pub(crate) device: Fixes,
-    /// Those of the render engine, which a reset of it undoes.
+    /// Workarounds of the render engine, which its reset undoes.
     pub(crate) render: Fixes,
-    /// The bit of the arbiter's mode that has the engines swizzle.
+    /// The bit of [`gt_regs::ARB_MODE`] that makes the engines swizzle.
     pub(crate) swizzle: u16,
-    /// Caching and faults of translations.
+    /// Settings of caching and faults of address translation.
     pub(crate) translation: Fixes,
-    /// Whether registers of its execution units keep what a batch left, for whoever comes next.
+    /// Whether the execution units keep registers of an earlier batch, which the next client could
+    /// read.
     pub(crate) leftovers: bool,
-    /// Says whether batches are translated by the directory, where that is one mode for all engines.
+    /// Enables or disables the PPGTT, where one mode register serves all engines.
     pub(crate) mode: fn(&Hw<'_>, bool),
 }
 

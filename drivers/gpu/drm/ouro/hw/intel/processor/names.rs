@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the bits of error and status registers are called that both generations have.
+//! Names of the bits of error and status registers that are the same on both generations.
 //!
-//! Errors: SNB PRM V1P2 §5.7. Units: digest G-42 (from the public XML of these registers). Units that make faults
-//! are known for video only (VCS §1.1.9.4.6, G-45).
+//! Errors: SNB PRM V1P2 §5.7. Units: digest G-42 (from the public XML of these registers). The
+//! units that cause faults are documented for the video engine only (VCS §1.1.9.4.6, G-45).
 
 use crate::report::{BitName, Names};
 
@@ -21,7 +21,7 @@ pub(crate) const VIDEO_UNITS: &[BitName] = &[
     (28, "VTQ"), (30, "VCS"), (31, "GAC"),
 ];
 
-/// Units of the video engine that read and write (VCS §1.1.9.4.6).
+/// Units of the video engine that access memory (VCS §1.1.9.4.6).
 #[rustfmt::skip]
 pub(crate) const VIDEO_SOURCES: &[BitName] = &[
     (0, "VCS read"), (1, "VMC read"), (2, "VMX RA read"), (3, "VMX BS read"), (4, "VMX RS read"), (5, "VIP read"),
@@ -30,7 +30,7 @@ pub(crate) const VIDEO_SOURCES: &[BitName] = &[
     (18, "VCR write"), (19, "VCS probe read"),
 ];
 
-/// The blitter's.
+/// Names for the blitter.
 pub(crate) static BLITTER: Names = Names {
     errors: ERRORS,
     units: BLITTER_UNITS,
@@ -38,7 +38,7 @@ pub(crate) static BLITTER: Names = Names {
     sources: &[],
 };
 
-/// The video engine's.
+/// Names for the video engine.
 pub(crate) static VIDEO: Names = Names {
     errors: ERRORS,
     units: VIDEO_UNITS,

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How entries of the translation tables say what is cached (SNB PRM V1P2 §2.2.2.1; digest of Ivy Bridge §4.1).
+//! Cache bits of page table entries (SNB PRM V1P2 §2.2.2.1; digest of Ivy Bridge §4.1).
 //!
-//! The document describes the cache field in two ways that contradict each other; what is written
-//! here is what works: 1 for uncached, 2 for the shared last-level cache (digest §6.2).
+//! The document contradicts itself about the cache field; the values here are those that work: 1
+//! for uncached, 2 for the shared last-level cache (digest §6.2).
 //!
-//! On Ivy Bridge 3 is that and the L3 cache. Nothing gets there by its entry: what user space wants there it says in
-//! its commands, and an entry of 3 would not be seen in what the CPU asks for.
+//! On Ivy Bridge, 3 adds the L3 cache. The driver does not use it: user space selects the L3 cache
+//! in its commands.
 
 use crate::intel::pte::Entries;
 
-/// Bits 2:1 are 1: past the last-level cache.
+/// Bits 2:1 are 1: uncached.
 const UNCACHED: u32 = 1 << 1;
-/// Bits 2:1 are 2: in the last-level cache, which the CPU shares.
+/// Bits 2:1 are 2: cached in the last-level cache, which the CPU shares.
 const CACHED: u32 = 2 << 1;
 
-/// The format.
+/// The format of page table entries.
 pub(crate) static ENTRIES: Entries = Entries {
     uncached: UNCACHED,
     cached: CACHED,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Bit-6 swizzle: with memory of the same size on both channels, addresses of tiled surfaces are spread
-//! over them by exclusive-or of higher bits into bit 6 (G-31). The document does not speak of it.
+//! Bit-6 swizzle: if both memory channels have the same size, higher address bits are XORed into
+//! bit 6 of tiled surfaces' addresses, to spread accesses over the channels (G-31). The document
+//! does not cover it.
 
 use super::gt_regs as gt_reg;
 use crate::{generation::Swizzle, intel::ring::regs::masked, io::Hw};
 
-/// What the memory asks for. The registers are the memory controller's, through the alias (§3).
+/// Reads the swizzle that the memory configuration requires. The registers are those of the memory
+/// controller, through its alias (§3).
 pub(super) fn detect(hw: &Hw<'_>) -> Swizzle {
     let a = hw.regs.read32(gt_reg::MAD_DIMM_C0) & gt_reg::MAD_DIMM_SIZES;
     let b = hw.regs.read32(gt_reg::MAD_DIMM_C1) & gt_reg::MAD_DIMM_SIZES;
@@ -16,8 +18,8 @@ pub(super) fn detect(hw: &Hw<'_>) -> Swizzle {
     }
 }
 
-/// Makes CPU, engines and display do it, where it is asked for. `engines` is the bit of the arbiter's mode that
-/// has the engines do it.
+/// Makes CPU, engines and display swizzle, if required. `engines` is the bit of
+/// [`gt_reg::ARB_MODE`] for the engines.
 pub(super) fn apply(hw: &Hw<'_>, swizzle: Swizzle, engines: u16) {
     if swizzle == Swizzle::None {
         return;
@@ -38,7 +40,7 @@ mod tests {
 
     #[test]
     fn equal_channels_swizzle() {
-        // G-31: 7:0 and 15:8 are sizes, the rest is not.
+        // G-31: 7:0 and 15:8 are sizes, other bits are not.
         for (c0, c1, swizzle) in [
             (0x0000_0010, 0x0000_0000, Swizzle::None),
             (0x0000_0010, 0x0000_0010, Swizzle::Bit9_10),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a chip has: read from configuration space and a few registers, without changing anything.
+//! The topology of a chip, from configuration space and a few registers. Read only.
 
 use super::{
     context::{Size, IMAGES},
@@ -21,28 +21,28 @@ use crate::{
     page_table::PageTable,
 };
 
-/// What a generation has, whichever of its chips it is.
+/// The parts of the topology that are the same on all chips of a generation.
 pub(crate) struct Parts {
-    /// Its engines.
+    /// The engines.
     pub(crate) engines: &'static [&'static dyn Engine],
-    /// The format of its tables.
+    /// The format of page table entries.
     pub(crate) pages: &'static dyn PageTable,
-    /// Its fences.
+    /// The fence registers.
     pub(crate) fences: &'static dyn FenceRegs,
-    /// How large a context image is.
+    /// The register with the size of context images.
     pub(crate) context: Size,
-    /// Whether the directory works although an IOMMU translates what it says.
+    /// Whether the PPGTT works if an IOMMU translates the addresses of its page directory.
     pub(crate) directory_behind_iommu: bool,
-    /// Whether each context has a directory of its own, which its requests load.
+    /// Whether each context has a page directory of its own, which its requests load.
     pub(crate) own_directories: bool,
-    /// The number of the way in which the device is woken, from 1 on; 0 where there is only one.
+    /// Returns the forcewake method of the device, from 1 on; 0 if there is only one.
     pub(crate) way: fn(&Hw<'_>) -> u8,
 }
 
-/// Ticks of the timestamp in a second (G-41).
+/// Frequency of the timestamp in Hz (G-41).
 const TIMESTAMP_HZ: u32 = 12_500_000;
 
-/// Looks what the chip has. It is awake.
+/// Reads the chip's topology. The device must be awake.
 pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError> {
     let ggc = hw.platform.config32(gt_reg::PCI_GGC);
     let context_bytes = parts.context.detect(hw);
@@ -59,8 +59,8 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
         return Err(DeviceError::Unsupported("size of a context image"));
     }
     let aperture = bars::aperture(hw, gtt_entries)?;
-    // Behind an IOMMU, translation by the directory may not work (G-47), also where only the host of
-    // this guest sees one (UW27).
+    // Behind an IOMMU the PPGTT may not work (G-47). That includes a guest whose host uses an IOMMU
+    // without showing it (UW27).
     let space = if hw.platform.iommu() && !parts.directory_behind_iommu {
         Translation::Global
     } else {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Loading a directory, and making changes of tables seen (SNB PRM V1P2 §2.2 to §2.3, G-18 to G-20).
+//! Loading page directories and invalidating TLBs (SNB PRM V1P2 §2.2 to §2.3, G-18 to G-20).
 //!
-//! The global space's directory is loaded when an engine is started. It is aliasing: it maps every address to what the
-//! global table maps it to, since the engines' caches of translations cannot tell the two apart (§2.3.4). On Sandy
-//! Bridge it serves all contexts, so no request changes it; on Ivy Bridge contexts have directories of their own.
+//! The driver loads the aliasing PPGTT's directory when it starts an engine. The aliasing PPGTT
+//! maps each address as the GGTT does, since the engines' TLBs cannot distinguish the two (§2.3.4).
+//! On Sandy Bridge all contexts use it, so no request loads a directory; on Ivy Bridge contexts
+//! have directories of their own.
 
 use super::gt_regs as gt_reg;
 use crate::{
@@ -15,25 +16,27 @@ use crate::{
     types::GgttAddr,
 };
 
-/// All groups of directory entries are loaded (§2.3, G-20).
+/// Loads all groups of directory entries (§2.3, G-20).
 pub(crate) const ALL_GROUPS: u32 = u32::MAX;
 
-/// Loads an engine's directory (G-20). Its ring is stopped: the entries are cached (§2.3.1).
+/// Loads an engine's page directory (G-20). The ring must be stopped: the entries are cached
+/// (§2.3.1).
 pub(crate) fn load_directory(hw: &Hw<'_>, engine: Base, slot: GgttAddr) {
-    // The groups first: writing the base loads them (VCS §1.1.2.1).
+    // The groups come first: the write of the base loads them (VCS §1.1.2.1).
     hw.regs.write32(engine.at(regs::PP_DIR_DCLV), ALL_GROUPS);
     hw.regs
         .write32(engine.at(regs::PP_DIR_BASE), pte::directory_base(slot));
 }
 
-/// Drops the translations of the CPU's and the command streamers' accesses (G-18). Posted: it
-/// reaches the device after the entries and before the tail that is written next.
+/// Invalidates the TLBs of the CPU's and the command streamers' accesses (G-18). The write is
+/// posted: it reaches the device after the writes of entries and before the next write of a tail.
 pub(super) fn flush(hw: &Hw<'_>) {
     hw.regs.write32(gt_reg::GFX_FLSH_CNTL, 1);
 }
 
-/// The same, and waits until the device has done it (G-18, UW24). The aperture is decoded apart from the
-/// registers: what the CPU does there does not wait for a posted write.
+/// Invalidates the TLBs like [`flush`], and waits until the device has done it (G-18, UW24). The
+/// aperture is decoded separately from the registers: the CPU's accesses through it do not wait for
+/// a posted write.
 pub(super) fn settle(hw: &Hw<'_>) {
     hw.regs.write32_flush(gt_reg::GFX_FLSH_CNTL, 1);
 }

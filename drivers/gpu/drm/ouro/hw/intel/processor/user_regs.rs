@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that user space may read: the render engine's timestamp (G-41), and no other one.
+//! The register that user space may read: the render engine's timestamp (G-41).
 
 use crate::{
     intel::ring_regs::{self, Base},
@@ -9,7 +9,7 @@ use crate::{
 /// The render engine's timestamp, low dword; the high one follows (G-41).
 const TIMESTAMP: u32 = Base::RENDER.at(ring_regs::TIMESTAMP);
 
-/// The value of the register of 64 bits at `offset`, if user space may know it.
+/// Reads the 64-bit register at `offset`; `None` if user space must not read it.
 pub(crate) fn read(hw: &Hw<'_>, offset: u32) -> Option<u64> {
     if offset != TIMESTAMP {
         return None;
@@ -17,8 +17,9 @@ pub(crate) fn read(hw: &Hw<'_>, offset: u32) -> Option<u64> {
     let before = hw.regs.read32(TIMESTAMP + 4);
     let low = hw.regs.read32(TIMESTAMP);
     let high = hw.regs.read32(TIMESTAMP + 4);
-    // A carry between the reads shows in the high dword: then it was that, and a low one of zero, meanwhile. Nothing
-    // is read again, as on G4X the high dword may change each microsecond (G-40).
+    // A changed high dword means that the low dword wrapped between the reads, so a low dword of
+    // zero is a value that the register had. Nothing is read again: on G4X the high dword may
+    // change each microsecond (G-40).
     let low = if high == before { low } else { 0 };
     Some(u64::from(high) << 32 | u64::from(low))
 }
@@ -34,7 +35,7 @@ mod tests {
         mock.set(0x2358, 0x89ab_cdef);
         mock.set(0x235c, 0x7);
         assert_eq!(read(&mock.hw(), 0x2358), Some(0x7_89ab_cdef));
-        // A carry into the high dword behind the first read.
+        // The low dword wraps after the first read.
         mock.script(0x235c, &[0x7, 0x8]);
         mock.set(0x2358, 0xffff_fff0);
         assert_eq!(read(&mock.hw(), 0x2358), Some(0x8_0000_0000));

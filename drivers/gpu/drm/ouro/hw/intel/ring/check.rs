@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A checker of batches that is made of tables: one row for a command, one for a register.
+//! A command parser that is made of tables: a row per command, a row per register.
 //!
-//! A batch is read command by command, from its first dword to the first `MI_BATCH_BUFFER_END`. A [`Row`] says how long
-//! its commands are, and what is asked of them; a [`Register`] that a batch may load and store it. What follows from
-//! a row:
+//! The checker reads a batch command by command, from its first dword to the first
+//! `MI_BATCH_BUFFER_END`. A [`Row`] has the length of a command and the rule for it; a [`Register`]
+//! is one that a batch may load and store. The consequences:
 //!
 //! | The command | The batch |
 //! |---|---|
-//! | has no row: no client that the engine has; is longer than what is left; no end follows | is refused |
-//! | has not the bits that it must have, or a register that is in no row | runs without privilege |
-//! | is not vouched for, or has not the bits that it should have | runs without privilege; the walk goes on |
+//! | has no row (no such client on this engine), ends after the batch, or no end follows | is rejected |
+//! | lacks bits of `must`, or names a register without a row | runs unprivileged |
+//! | is in doubt, or lacks bits of `should` | runs unprivileged; the check goes on |
 //!
-//! The walk goes on since a command that is not vouched for has a length all the same, and a later one may still be
-//! an error.
+//! The check goes on after a doubtful command: its length is known, and a later command may still
+//! be an error.
 //!
-//! No allocation; time in proportion to the batch.
+//! The checker allocates nothing; its time is proportional to the size of the batch.
 
 use crate::{
     checker::{Checker, Resolve, Verdict},
     intel::{blt, mi::REGISTER},
 };
 
-/// How many dwords a command has, by its header.
+/// The length of a command in dwords, by its header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Length {
-    /// Always so many.
+    /// A fixed number of dwords.
     Fixed(usize),
-    /// Two more than these bits of the header say.
+    /// The value of these bits of the header, plus two.
     Field(u32),
 }
 
 impl Length {
-    /// Of a command with this header.
+    /// Returns the length of a command with this header.
     #[inline]
     const fn of(self, header: u32) -> usize {
         match self {
@@ -41,26 +41,26 @@ impl Length {
     }
 }
 
-/// Bits of a command's dword, and what they must be.
+/// A condition on bits of one of a command's dwords.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bits {
-    /// Which dword. Where the command is too short to have it, the bits do not hold.
+    /// Index of the dword. If the command is too short to have it, the condition does not hold.
     pub at: usize,
-    /// Which bits.
+    /// The bits.
     pub mask: u32,
-    /// Their value.
+    /// Their required value.
     pub value: u32,
-    /// Asked for only if one of these bits of that dword is set.
+    /// Index and bits of a dword: the condition applies only if one of these bits is set.
     pub when: Option<(usize, u32)>,
 }
 
 impl Bits {
-    /// They must be zero.
+    /// Creates the condition that the bits are zero.
     pub(crate) const fn clear(at: usize, mask: u32) -> Self {
         Self::equal(at, mask, 0)
     }
 
-    /// They must be `value`.
+    /// Creates the condition that the bits have a value.
     pub(crate) const fn equal(at: usize, mask: u32, value: u32) -> Self {
         Self {
             at,
@@ -70,7 +70,7 @@ impl Bits {
         }
     }
 
-    /// The same, if one of these bits of dword `at` is set.
+    /// Restricts the condition to commands in whose dword `at` one of the bits of `mask` is set.
     pub(crate) const fn when(self, at: usize, mask: u32) -> Self {
         Self {
             when: Some((at, mask)),
@@ -78,7 +78,7 @@ impl Bits {
         }
     }
 
-    /// Whether the bits are as they must be.
+    /// Returns whether a command meets the condition.
     fn hold(&self, command: &[u32]) -> bool {
         if let Some((at, mask)) = self.when {
             if command.get(at).is_none_or(|dword| dword & mask == 0) {
@@ -91,45 +91,46 @@ impl Bits {
     }
 }
 
-/// What is asked of a command.
+/// The rule for a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// Nothing.
+    /// The command is allowed.
     Pass,
-    /// Nothing, but it is not vouched for.
+    /// The command is allowed in unprivileged batches only; the check goes on.
     Doubt,
-    /// It is not for user space.
+    /// The command is allowed in unprivileged batches only; the check ends.
     Refuse,
-    /// Its registers, each followed by a value, are in the engine's list, with the bits that may be set.
+    /// The command has pairs of register and value: each register must be in the engine's list,
+    /// with bits that may be set.
     Load,
-    /// Its one register is in the list.
+    /// The command has one register, which must be in the list.
     Move {
-        /// Whether the register is written, from memory.
+        /// Whether the register is loaded from memory.
         loads: bool,
     },
 }
 
-/// A command.
+/// A row of the table: a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// What it is called.
+    /// Name of the command.
     pub name: &'static str,
-    /// What its header has in the bits of `mask`.
+    /// The value of the header's bits in `mask`.
     pub value: u32,
-    /// The bits of a header that tell it from others.
+    /// The bits of a header that identify the command.
     pub mask: u32,
-    /// Its length.
+    /// Length of the command.
     pub length: Length,
-    /// What is asked of it.
+    /// Rule for the command.
     pub rule: Rule,
-    /// Bits without which it is not for user space.
+    /// Conditions without which the batch runs unprivileged and the check ends.
     pub must: &'static [Bits],
-    /// Bits without which it is not vouched for.
+    /// Conditions without which the batch runs unprivileged and the check goes on.
     pub should: &'static [Bits],
 }
 
 impl Row {
-    /// One that is told by the bits of `mask`.
+    /// Creates the row of a command that the bits of `mask` identify.
     pub(crate) const fn new(
         name: &'static str,
         value: u32,
@@ -148,45 +149,46 @@ impl Row {
         }
     }
 
-    /// A memory interface command: bits 31:23.
+    /// Creates the row of an MI command: bits 31:23 identify it.
     pub(crate) const fn mi(name: &'static str, opcode: u32, length: Length, rule: Rule) -> Self {
         Self::new(name, opcode << 23, 0xff80_0000, length, rule)
     }
 
-    /// A command of the pipelines: bits 31:16.
+    /// Creates the row of a command of the pipelines: bits 31:16 identify it.
     pub(crate) const fn gfx(name: &'static str, header: u32, length: Length, rule: Rule) -> Self {
         Self::new(name, header << 16, 0xffff_0000, length, rule)
     }
 
-    /// A command of the blitter: bits 31:22.
+    /// Creates the row of a blitter command: bits 31:22 identify it.
     pub(crate) const fn blt(name: &'static str, opcode: u32, length: Length) -> Self {
         Self::new(name, blt::opcode(opcode), 0xffc0_0000, length, Rule::Pass)
     }
 
-    /// With bits without which it is not for user space.
+    /// Sets [`must`](Self::must).
     pub(crate) const fn must(self, must: &'static [Bits]) -> Self {
         Self { must, ..self }
     }
 
-    /// With bits without which it is not vouched for.
+    /// Sets [`should`](Self::should).
     pub(crate) const fn should(self, should: &'static [Bits]) -> Self {
         Self { should, ..self }
     }
 }
 
-/// A register, or a few in succession.
+/// A register, or several consecutive ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Register {
-    /// Offset of the first.
+    /// Offset of the first register.
     pub offset: u32,
-    /// How many dwords there are.
+    /// The number of registers.
     pub dwords: u32,
-    /// Bits that a batch may set in each. What is stored to memory is not asked for them.
+    /// Bits that a batch may set in each register. They do not restrict stores of the register to
+    /// memory.
     pub bits: u32,
 }
 
 impl Register {
-    /// So many dwords, all bits of which may be set.
+    /// Creates a row of `dwords` registers, in which a batch may set all bits.
     pub(crate) const fn new(offset: u32, dwords: u32) -> Self {
         Self {
             offset,
@@ -195,7 +197,7 @@ impl Register {
         }
     }
 
-    /// One, with the bits that may be set.
+    /// Creates a row of one register, with the bits that a batch may set.
     pub(crate) const fn masked(offset: u32, bits: u32) -> Self {
         Self {
             offset,
@@ -204,17 +206,17 @@ impl Register {
         }
     }
 
-    /// Whether the register at `offset` is one of them.
+    /// Returns whether the row has the register at `offset`.
     const fn has(&self, offset: u32) -> bool {
         offset >= self.offset && offset.wrapping_sub(self.offset) < self.dwords.wrapping_mul(4)
     }
 }
 
-/// `MI_BATCH_BUFFER_END` (VCS §1.2.4). With another bit set it is another dword.
+/// `MI_BATCH_BUFFER_END` (VCS §1.2.4). A header with any other bit set is no end.
 const BATCH_END: u32 = 0x0a << 23;
-/// Values of bits 31:23 of a header, of which each table has an index.
+/// The number of values of bits 31:23 of a header, by which the table is indexed.
 const KEYS: usize = 512;
-/// In the index: no row.
+/// An entry of the index without a row.
 const NONE: u8 = u8::MAX;
 
 /// The checker of an engine.
@@ -222,24 +224,24 @@ pub struct Tables {
     version: u8,
     pub(crate) rows: &'static [Row],
     pub(crate) registers: &'static [Register],
-    /// For each value of bits 31:23: the first row that can be the command's.
+    /// The first row that can match, for each value of bits 31:23.
     index: [u8; KEYS],
 }
 
-/// What a command means for its batch.
+/// The checker's opinion of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Opinion {
-    /// It may run with privilege.
+    /// The batch may run privileged.
     Good,
-    /// Not so, but the walk goes on.
+    /// The batch must run unprivileged; the check goes on.
     Doubt,
-    /// It may not, and the walk ends.
+    /// The batch must run unprivileged; the check ends.
     Bad,
 }
 
 impl Tables {
-    /// One of these rows, in order of search, and registers, in the order of offsets. `version`: see
-    /// [`Checker::version`].
+    /// Creates a checker from rows, in their order of search, and registers, ordered by offset.
+    /// `version`: see [`Checker::version`].
     pub(crate) const fn new(
         version: u8,
         rows: &'static [Row],
@@ -252,7 +254,7 @@ impl Tables {
             let header = (key as u32) << 23;
             let mut row = 0;
             while row < rows.len() && index[key] == NONE {
-                // Bits 22:0 are not in the key.
+                // The index covers bits 31:23 only.
                 if (header ^ rows[row].value) & rows[row].mask & !0x007f_ffff == 0 {
                     index[key] = row as u8;
                 }
@@ -268,7 +270,7 @@ impl Tables {
         }
     }
 
-    /// The row of a command; `None` if the engine has not its client.
+    /// Returns the row of a command; `None` if the engine does not have the command's client.
     #[inline]
     pub(crate) fn row(&self, header: u32) -> Option<&'static Row> {
         let first = *self.index.get((header >> 23) as usize)?;
@@ -276,7 +278,7 @@ impl Tables {
         rows.iter().find(|row| (header ^ row.value) & row.mask == 0)
     }
 
-    /// What a command means, which is whole and has at least one dword.
+    /// Judges a command, which is complete and has at least one dword.
     fn opinion(&self, row: &Row, command: &[u32]) -> Opinion {
         let rule = match row.rule {
             Rule::Pass => Opinion::Good,
@@ -294,7 +296,8 @@ impl Tables {
         }
     }
 
-    /// The register whose offset is in a dword, and whether the dword has no other bits.
+    /// Returns the row of the register whose offset is in `dword`, and whether no other bits are
+    /// set.
     fn register(&self, dword: u32) -> Option<(&'static Register, bool)> {
         let offset = dword & REGISTER;
         let behind = self.registers.partition_point(|r| r.offset <= offset);
@@ -304,7 +307,7 @@ impl Tables {
             .then_some((register, dword & !REGISTER == 0))
     }
 
-    /// Pairs of a register and its value.
+    /// Judges a command with pairs of register and value.
     fn loads(&self, command: &[u32]) -> Opinion {
         let mut opinion = Opinion::Good;
         for pair in command.get(1..).unwrap_or(&[]).chunks(2) {
@@ -320,11 +323,11 @@ impl Tables {
         opinion
     }
 
-    /// A register and an address.
+    /// Judges a command with one register and an address.
     fn moves(&self, command: &[u32], loads: bool) -> Opinion {
         match command.get(1).and_then(|dword| self.register(*dword)) {
             None => Opinion::Bad,
-            // Nobody knows what is in memory.
+            // The value comes from memory and cannot be checked.
             Some((register, _)) if loads && register.bits != u32::MAX => Opinion::Doubt,
             Some((_, true)) => Opinion::Good,
             Some((_, false)) => Opinion::Doubt,

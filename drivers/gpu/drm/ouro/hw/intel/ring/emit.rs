@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a request becomes in a ring.
+//! The commands of a request in a ring.
 //!
 //! ```text
-//!   drop what may be cached of tables and memory        the recipe
-//!   load another directory, drop once more              the recipe, where contexts have their own
-//!   load another context, where the engine has them     the recipe
+//!   invalidate TLBs and read caches                     the recipe
+//!   load another page directory, invalidate again       the recipe, if contexts have their own
+//!   load another context, if the engine has contexts    the recipe
 //!   the kernel's own commands
-//!   start the watchdog, where a batch is given one      the watchdog
+//!   start the watchdog, if the batch has one            the watchdog
 //!   MI_BATCH_BUFFER_START
 //!   flush, stop the watchdog                            the watchdog
-//!   flush, store the number                             the recipe
+//!   flush, store the seqno                              the recipe
 //!   MI_USER_INTERRUPT, MI_NOOP to the quadword
 //! ```
 
@@ -23,37 +23,41 @@ use crate::{
     types::{GgttAddr, Seqno},
 };
 
-/// Loads the directory whose first slot is given.
+/// Loads the page directory whose first GGTT entry is given.
 pub(crate) type Load = fn(GgttAddr, &EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>;
 
-/// How the engines of a chip do what a request needs around its batch: where they differ.
+/// The parts of a request that differ between engines and chips.
 pub(crate) struct Recipe {
-    /// Drops what the engine may have cached of memory that others changed, and its translations.
+    /// Invalidates the engine's TLBs and read caches: other clients may have changed the memory.
     pub(crate) invalidate: fn(&EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
-    /// Loads another directory, where requests do; the engine is idle, and what it has cached of tables is dropped
-    /// after it.
+    /// Loads another page directory, if requests do so. The engine is idle, and its TLBs are
+    /// invalidated afterwards.
     pub(crate) load: Option<Load>,
-    /// What stands before and behind the load of another context; `None` on an engine without contexts.
+    /// The commands before and after the load of another context; `None` on an engine without
+    /// contexts.
     pub(crate) switch: Option<Around>,
-    /// Flushes, and stores the number where the status page has it, so that whoever sees it sees the data.
+    /// Flushes, and stores the seqno in the HWSP, so that a reader of the seqno sees the request's
+    /// data.
     pub(crate) finish: fn(Seqno, &EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
     /// Bits of the header of `MI_BATCH_BUFFER_START`, beside that of privilege.
     pub(crate) start: u32,
-    /// Dwords that [`request`] writes at most, beside the kernel's own commands.
+    /// The largest number of dwords that [`request`] writes, without the kernel's own commands.
     pub(crate) dwords: usize,
-    /// The watchdog, where the engine has one.
+    /// The watchdog, if the engine has one.
     pub(crate) watchdog: Option<&'static Watchdog>,
 }
 
-/// Dwords before and behind a command.
+/// Commands before and after another command.
 pub(crate) type Around = [&'static [u32]; 2];
 
-/// For [`Recipe::switch`], before Gen7: no-ops stand on both sides (§5.8.1; one must follow), and keep the quadword.
+/// [`Recipe::switch`] before Gen7: a no-op on each side keeps the quadword alignment (§5.8.1; one
+/// must follow).
 pub(crate) const NO_OPS_AROUND: Around = [&[NOOP], &[NOOP]];
 
 impl Recipe {
-    /// One of an engine that has neither contexts nor directories of theirs nor a watchdog. `dwords` are those that
-    /// the parts write at most: beside them are the start of a batch, the interrupt, and a no-op.
+    /// Creates the recipe of an engine without contexts, page directories of theirs, and watchdog.
+    /// `dwords` is the largest number that `invalidate` and `finish` write; this function adds the
+    /// start of a batch, the interrupt and a no-op.
     pub(crate) const fn new(
         invalidate: fn(&EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
         finish: fn(Seqno, &EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
@@ -71,22 +75,22 @@ impl Recipe {
     }
 }
 
-/// [`Recipe::invalidate`] of a blitter that has `MI_FLUSH_DW`.
+/// Invalidates a blitter that has `MI_FLUSH_DW`: [`Recipe::invalidate`].
 pub(crate) fn drop_blitter(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&Flush::dropping(false, mem.scratch).encode())
 }
 
-/// The same of a video engine, whose own caches it drops too.
+/// Invalidates a video engine, its own caches included: [`Recipe::invalidate`].
 pub(crate) fn drop_video(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&Flush::dropping(true, mem.scratch).encode())
 }
 
-/// Where the number of the last completed request is: in the status page.
+/// Returns the GGTT address of the seqno in the HWSP.
 pub(crate) fn number_at(mem: &EngineMemory) -> Result<GgttAddr, Overflow> {
     mem.status.at(SEQNO_AT)
 }
 
-/// Loads another context, where the engine has them.
+/// Writes the load of another context, if the engine has contexts.
 fn switch(around: Option<Around>, to: Switch, out: &mut Commands<'_>) -> Result<(), Overflow> {
     let (Some([before, behind]), Switch::To { image, saved }) = (around, to) else {
         return Ok(());
@@ -110,7 +114,7 @@ pub(crate) fn request(
     (recipe.invalidate)(mem, out)?;
     if let Some(slot) = request.directory {
         recipe.load.ok_or(Overflow)?(slot, mem, out)?;
-        // Translations do not say which directory they are of.
+        // The TLBs do not tag translations with the page directory.
         (recipe.invalidate)(mem, out)?;
     }
     switch(recipe.switch, request.switch, out)?;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! An engine with a ring: how it is described, started and stopped.
+//! An engine with a ring: its description, start and stop.
 //!
-//! Engines share a register layout at different bases (SNB PRM V1P2 §1). Order of starting: G-26; of
-//! stopping: G-25, §5.3.4.2.
+//! Engines share a register layout at different bases (SNB PRM V1P2 §1). Order of the start: G-26;
+//! of the stop: G-25, §5.3.4.2.
 
 use super::{
     emit::{self, Recipe},
@@ -25,33 +25,33 @@ use crate::{
     types::{EngineClass, EngineId},
 };
 
-/// Byte offset, in the status page, of the number of the last completed request. The first sixteen
-/// dwords are the device's (§5.5), others up to 0xc0 are kept free by custom (digest §4.6). Bit 5 is clear
-/// (VCS §1.2.7).
+/// Byte offset of the seqno of the last completed request in the HWSP. The first sixteen dwords
+/// belong to the device (§5.5), and drivers by convention leave those up to 0xc0 free (digest
+/// §4.6). Bit 5 must be clear (VCS §1.2.7).
 pub(crate) const SEQNO_AT: u32 = 0x100;
-/// Byte offset, in the status page, of a dword that is written and never read (digest §4.6).
+/// Byte offset in the HWSP of a dword that the GPU writes and no code reads (digest §4.6).
 pub(crate) const STATUS_SCRATCH_AT: u32 = 0x200;
-/// Bytes of a ring: a little more than two hundred requests. G-46 tells of 16 KB, which a client that
-/// does not wait fills in 60.
+/// Bytes of a ring: a little more than two hundred requests. G-46 has 16 KB, which 60 requests
+/// fill.
 const RING_BYTES: u32 = 64 * 1024;
 
-/// What engines differ in beyond their registers.
+/// The kind of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// 3D and media; the only one with contexts.
+    /// 3D and media; the only kind with contexts.
     Render,
-    /// The blitter.
+    /// Blitter.
     Blitter,
     /// Video decoding.
     Video,
 }
 
-/// Writes commands, or says that there is too little room.
+/// Writes commands. Errors: [`Overflow`] if there is too little room.
 pub(crate) type Write = fn(&mut Commands<'_>) -> Result<(), Overflow>;
 
-/// What an engine can tell beside what all have.
+/// Optional diagnostics of an engine.
 pub(crate) struct Details {
-    /// How its batches are fetched.
+    /// Reads how the engine fetches its batches.
     pub(crate) levels: fn(&Hw<'_>) -> BatchLevels,
     /// See [`Engine::translations`].
     pub(crate) translations: fn(&Hw<'_>, &mut dyn FnMut(TranslationEntry)),
@@ -59,48 +59,48 @@ pub(crate) struct Details {
 
 /// An engine with one ring.
 pub(crate) struct RingEngine {
-    /// The machine that it is in.
+    /// The chip of the engine.
     pub(crate) chip: &'static RingChip,
-    /// What the core knows of it.
+    /// The core's description of the engine.
     pub(crate) desc: &'static EngineDesc,
-    /// What it differs from others in.
+    /// The kind of the engine.
     pub(crate) kind: Kind,
-    /// Where its registers are.
+    /// Base of the registers.
     pub(crate) base: Base,
-    /// The register with the address of its status page.
+    /// The register with the address of the HWSP.
     pub(crate) status_page: u32,
-    /// What is not reported to the status page: its mask of status reports, where it has one (§5.5).
+    /// The value of the status mask, which keeps status changes out of the HWSP; `None` without the
+    /// register (§5.5).
     pub(crate) unreported: Option<u32>,
-    /// The register of its first page fault (§5.7.2.1), where it has one.
+    /// The register of the first page fault (§5.7.2.1), if the engine has one.
     pub(crate) fault: Option<u32>,
-    /// The register with the second word of units that are done, where it has one.
+    /// The register of the second `INSTDONE` word, if the engine has one.
     pub(crate) more_units: Option<u32>,
-    /// The bit that resets it alone, where the chip does that.
+    /// The bit that resets this engine alone, if the chip can.
     pub(crate) reset: Option<u32>,
-    /// Its user interrupt in the interrupt registers (G-12).
+    /// The user interrupt's bit in the interrupt registers (G-12).
     pub(crate) user: u32,
-    /// Its error interrupt in the interrupt registers (G-12).
+    /// The error interrupt's bit in the interrupt registers (G-12).
     pub(crate) error: u32,
-    /// Its errors that are reported: those that it has; 0 where it has no error registers.
+    /// The bits of `EIR` to report; 0 if the engine has no error registers.
     pub(crate) errors: u32,
-    /// What its requests are made of.
+    /// The commands around a request's batch.
     pub(crate) recipe: &'static Recipe,
-    /// Whether it must be kept awake around a write of its tail (G-37).
+    /// Whether the engine must be kept awake while its tail is written (G-37).
     pub(crate) handshake: bool,
-    /// Commands by which the streams that shaders write start at the beginning of their buffers, where it has such
-    /// streams.
+    /// Commands that reset the write offsets of stream output buffers, if the engine has them.
     pub(crate) streams: Option<Write>,
     /// Commands that give all state a legal value.
     pub(crate) golden: Option<&'static Golden>,
-    /// The checker of users' batches, where it has one.
+    /// The checker of clients' batches, if the engine has one.
     pub(crate) checker: Option<&'static dyn Checker>,
-    /// What its bits are called.
+    /// Names of the status bits.
     pub(crate) names: &'static Names,
-    /// What it can tell beside that.
+    /// Optional diagnostics.
     pub(crate) details: Option<&'static Details>,
 }
 
-/// What the core knows of an engine, which is reset together with all others.
+/// Returns the core's description of an engine that can only be reset together with all others.
 pub(crate) const fn desc(
     kind: Kind,
     base: Base,
@@ -140,26 +140,28 @@ pub(crate) const fn desc(
     }
 }
 
-/// [`RingEngine::unreported`] of a render engine. One change of status at most may be written to the status page
-/// (VCS §1.1.6.1): its user interrupt is, as others have it (G-26); nobody reads it.
+/// [`RingEngine::unreported`] of a render engine. At most one status change may be written to the
+/// HWSP (VCS §1.1.6.1): it is the user interrupt, as in other drivers (G-26). No code reads it.
 pub(crate) const RENDER_UNREPORTED: u32 = !1;
-/// The same of the others: nothing is.
+/// [`RingEngine::unreported`] of other engines: no status change is written.
 pub(crate) const NOTHING_REPORTED: u32 = !0;
 
-/// [`RingChip::status_page`] of chips whose status pages are in the global table.
+/// Returns the GGTT address of a status page: [`RingChip::status_page`] of chips with the HWSP in
+/// the GGTT.
 pub(crate) fn in_table(page: StatusPage) -> Result<u32, DeviceError> {
     page.in_table().map(|addr| addr.0)
 }
 
-/// Microseconds until an engine that was told to stop is idle, when nothing is wrong (G-25).
+/// Timeout in microseconds for an engine to become idle after it was told to stop (G-25).
 const IDLE_MICROS: u32 = 100_000;
-/// The same before a reset, where it does not matter much (G-25).
+/// Timeout in microseconds for an engine to become idle before a reset, which follows in any case
+/// (G-25).
 const HUNG_MICROS: u32 = 1_000;
-/// Microseconds of a synchronous flush (digest, peers' trace).
+/// Timeout in microseconds of a synchronous flush (digest, peers' trace).
 const FLUSH_MICROS: u32 = 2_000;
-/// Microseconds until a ring register reads what was written (digest, peers' trace).
+/// Timeout in microseconds for a ring register to read back as written (digest, peers' trace).
 const RING_MICROS: u32 = 5_000;
-/// The same of the head, which is written again and again meanwhile (UW36).
+/// Timeout in microseconds for the head, which is written repeatedly meanwhile (UW36).
 const HEAD_MICROS: u32 = 50_000;
 
 impl RingEngine {
@@ -182,8 +184,8 @@ impl RingEngine {
         hw.regs.read32(self.base.at(reg))
     }
 
-    /// Puts the head to an offset. A write of it may be lost after a reset, so it is written until it reads
-    /// back (UW36).
+    /// Sets the head to an offset. A write may be lost after a reset, so it is repeated until it
+    /// reads back (UW36).
     fn put_head(
         &self,
         hw: &Hw<'_>,
@@ -204,8 +206,8 @@ impl RingEngine {
         Ok(())
     }
 
-    /// Stops it (G-25). Disabling a ring that is not empty is undefined (§5.3.4.2), so the head is
-    /// put to the tail first. `micros` are for the engine, and for the head.
+    /// Stops the engine (G-25). Disabling a ring that is not empty is undefined (§5.3.4.2), so the
+    /// head is set to the tail first. `micros` are the timeouts for the engine and for the head.
     fn halt(&self, hw: &Hw<'_>, micros: [u32; 2], wait: &dyn SleepWait) -> Result<(), DeviceError> {
         let [idle_micros, head_micros] = micros;
         fifo::room(self.chip, hw, 8, wait)?;
@@ -225,14 +227,14 @@ impl RingEngine {
         if self.chip.engine_masks {
             self.write_flush(hw, regs::IMR, u32::MAX);
         }
-        // An engine may not say that it is idle although its ring was empty (UW17).
+        // An engine may not report idle although its ring was empty (UW17).
         if head.offset() != tail {
             stopped?;
         }
         emptied.and(zeroed)
     }
 
-    /// Stops it before a reset: whether it was idle does not matter.
+    /// Stops the engine before a reset. A timeout is no error.
     pub(crate) fn halt_hung(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         match self.halt(hw, [HUNG_MICROS; 2], wait) {
             Err(DeviceError::Timeout(_)) => Ok(()),
@@ -240,8 +242,9 @@ impl RingEngine {
         }
     }
 
-    /// Drops what the command streamer has cached, while the ring is stopped (§5.3.11.2, VCS §4.7). It is
-    /// known not to end now and then, and the upstream driver goes on then (UW35).
+    /// Invalidates the command streamer's caches and TLBs while the ring is stopped (§5.3.11.2, VCS
+    /// §4.7). The flush is known to hang sometimes; like the upstream driver, this continues then
+    /// (UW35).
     fn sync_flush(&self, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
         let both = regs::INSTPM_SYNC_FLUSH | regs::INSTPM_TLB_INVALIDATE;
         let instpm = self.named(regs::INSTPM, "INSTPM");
@@ -258,12 +261,12 @@ impl RingEngine {
         Ok(())
     }
 
-    /// The interrupt of its watchdog; no bit where it has none.
+    /// Returns the interrupt bit of the engine's watchdog; 0 without a watchdog.
     pub(crate) fn overdue(&self) -> u32 {
         self.recipe.watchdog.map_or(0, |w| w.interrupt)
     }
 
-    /// Lets through what the engine has to report: completions and errors (§5.6, §5.7.1), and its watchdog.
+    /// Unmasks completions, errors (§5.6, §5.7.1) and the watchdog in the engine.
     fn unmask(&self, hw: &Hw<'_>) {
         if self.errors != 0 {
             let old = self.read(hw, regs::EIR);
@@ -287,7 +290,7 @@ impl Engine for RingEngine {
         mem: &EngineMemory,
         wait: &dyn SleepWait,
     ) -> Result<(), DeviceError> {
-        // A ring at address 0 does not work (G-46).
+        // A ring at GGTT address 0 does not work (G-46).
         if mem.ring.0 == 0 {
             return Err(DeviceError::Unsupported("a ring at address 0"));
         }
@@ -302,7 +305,7 @@ impl Engine for RingEngine {
             self.sync_flush(hw, wait)?;
         }
         if let Some(watchdog) = self.recipe.watchdog {
-            // Whoever had the engine before may have started it.
+            // A previous driver may have started it.
             let (counter, stopped) = watchdog.halted();
             hw.regs.write32(counter, stopped);
         }
@@ -312,7 +315,7 @@ impl Engine for RingEngine {
         if let Some(slot) = mem.directory {
             (self.chip.load_directory)(hw, self.base, slot);
         }
-        // Enabling does not reset the head (§5.3.4.2).
+        // Enabling the ring does not reset the head (§5.3.4.2).
         self.put_head(hw, 0, HEAD_MICROS, wait)?;
         self.write_flush(hw, regs::RING_TAIL, 0);
 
@@ -325,7 +328,7 @@ impl Engine for RingEngine {
         let enabled = |v| RingCtl::from_bits(v).enable();
         poll::sleeping(hw.regs, wait, ctl, RING_MICROS, &enabled)?;
         self.write(hw, regs::MI_MODE, masked(0, regs::MI_MODE_STOP));
-        // Still empty; and the read empties the write FIFO.
+        // The ring is still empty; and the read drains the write FIFO.
         let head = self.named(regs::RING_HEAD, "RING_HEAD");
         let at_start = |v| RingHead::from_bits(v).offset() == 0;
         poll::sleeping(hw.regs, wait, head, RING_MICROS, &at_start)?;

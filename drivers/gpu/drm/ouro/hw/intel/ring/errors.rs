@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Errors and page faults: read, decoded and cleared (SNB PRM V1P2 §5.7).
+//! Errors and page faults: reading, decoding and clearing (SNB PRM V1P2 §5.7).
 //!
-//! A page fault does not stop an engine: writes are dropped, reads give zeros (§5.7.2.1). Only the first
-//! one is kept until it is cleared here. An instruction error stops the engine until it is reset.
+//! A page fault does not stop an engine: writes are dropped, reads return zero (§5.7.2.1). The
+//! device keeps only the first one until the driver clears it. An instruction error stops the
+//! engine until its reset.
 
 use super::{
     engine::{Kind, RingEngine},
@@ -15,16 +16,16 @@ use crate::{
     report::{Activity, EngineReport, PageFault, Report},
 };
 
-/// Writes through the FIFO that clear an engine's errors.
+/// The number of writes through the FIFO that clear an engine's errors.
 const CLEAR_WRITES: u32 = 6;
 
-/// Which units are done; all of the second word where there is none.
+/// Reads the `INSTDONE` words; the second one is all ones if the engine does not have it.
 fn units(engine: &RingEngine, hw: &Hw<'_>) -> [u32; 2] {
     let more = engine.more_units.map_or(u32::MAX, |at| hw.regs.read32(at));
     [hw.regs.read32(engine.base.at(regs::INSTDONE)), more]
 }
 
-/// What an engine does now.
+/// Reads the engine's current activity.
 pub(crate) fn activity(engine: &RingEngine, hw: &Hw<'_>) -> Activity {
     let read = |reg| hw.regs.read32(engine.base.at(reg));
     let head = RingHead::from_bits(read(regs::RING_HEAD)).offset();
@@ -40,7 +41,7 @@ pub(crate) fn activity(engine: &RingEngine, hw: &Hw<'_>) -> Activity {
     }
 }
 
-/// The decoded fault register.
+/// Decodes a fault register.
 fn page_fault(chip: &RingChip, value: u32) -> Option<PageFault> {
     let fault = Fault::from_bits(value);
     fault.valid().then_some(PageFault {
@@ -51,7 +52,7 @@ fn page_fault(chip: &RingChip, value: u32) -> Option<PageFault> {
     })
 }
 
-/// What an engine has to say. Changes nothing.
+/// Reads an engine's report. Changes nothing.
 fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
     let read = |reg| hw.regs.read32(engine.base.at(reg));
     let batch = BatchAddr::from_bits(read(regs::BB_ADDR));
@@ -78,14 +79,14 @@ fn report_engine(engine: &RingEngine, hw: &Hw<'_>) -> EngineReport {
     }
 }
 
-/// Clears what a report showed, from the source to the interrupt (§5.7.3). Where the write FIFO has no
-/// room, nothing is cleared now, and the next report shows it again.
+/// Clears the errors of a report, from their source to the interrupt (§5.7.3). If the write FIFO
+/// has no room, nothing is cleared, and the next report has the errors again.
 fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
     if !report.is_error() || !fifo::has_room(engine.chip, hw, CLEAR_WRITES) {
         return;
     }
     if let (Some(at), Some(_)) = (engine.fault, &report.fault) {
-        // Makes room for the next one and clears the other fields (§5.7.2.1).
+        // The write makes room for the next fault and clears the other fields (§5.7.2.1).
         hw.regs.write32(at, 0);
     }
     if report.eir == 0 {
@@ -101,11 +102,11 @@ fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
     hw.regs.write32(at(regs::EIR), report.eir);
     let stuck = hw.regs.read32(at(regs::EIR));
     if stuck != 0 && stuck != u32::MAX {
-        // Only a reset clears it, and starting the engine after one unmasks it again. Until then it
-        // must not raise interrupts without end.
+        // Only a reset clears the error, and the start of the engine after it unmasks the error
+        // again. Until then it must not raise interrupts without end.
         let mask = hw.regs.read32(at(regs::EMR));
         if engine.chip.error_edge {
-            // None is let through for a moment, so that another one is a new one.
+            // Masks all errors for a moment, so that a pending one causes a new edge.
             hw.regs.write32(at(regs::EMR), u32::MAX);
         }
         hw.regs.write32(at(regs::EMR), mask | stuck);
@@ -115,10 +116,11 @@ fn clear_engine(engine: &RingEngine, hw: &Hw<'_>, report: &EngineReport) {
         .write32(engine.chip.interrupts.identity, engine.error);
 }
 
-/// Reads the errors of all engines, and clears them.
+/// Reads the errors of all engines and clears them.
 pub(crate) fn report(chip: &RingChip, hw: &Hw<'_>) -> Report {
     let mut report = Report {
-        // Which kinds of translation failed, since the last reset: it is not said how to clear it.
+        // The kinds of translation errors since the last reset. How to clear them is not
+        // documented.
         global: hw.regs.read32(chip.translation_errors),
         global_names: chip.translation_names,
         ..Report::default()
@@ -131,7 +133,7 @@ pub(crate) fn report(chip: &RingChip, hw: &Hw<'_>) -> Report {
     report
 }
 
-/// Forgets errors and faults of before, at bring-up.
+/// Clears old errors and faults, at bring-up.
 pub(crate) fn forget(chip: &RingChip, hw: &Hw<'_>) {
     for engine in chip.engines {
         clear_engine(engine, hw, &report_engine(engine, hw));
@@ -170,7 +172,7 @@ mod tests {
             waiting: false,
         };
         assert_eq!(activity(&BLITTER, &mock.hw()), expected);
-        // Neither an idle parser with commands left nor an empty ring with a busy parser is idle.
+        // An engine is busy with commands in its ring, or with an active parser and an empty ring.
         mock.set(0x2_209c, 0x200);
         assert_eq!(activity(&BLITTER, &mock.hw()), expected);
         mock.set(0x2_2030, 0x120);
@@ -208,7 +210,7 @@ mod tests {
         }
     }
 
-    /// A device with room for writes.
+    /// Returns a device whose FIFO has room for writes.
     fn device() -> Mock {
         let mock = Mock::default();
         mock.set(0x12_0008, 0x40);

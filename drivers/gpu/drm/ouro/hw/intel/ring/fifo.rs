@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Room in the FIFO through which writes reach the engines (G-16).
 //!
-//! A write into a full FIFO is lost. The FIFO says how many entries are free, but reading that
-//! for each write would cost more than the write; so the entries are counted down and the number is
-//! read again only when they have run out. Some entries are kept for whoever writes without counting.
+//! A write to a full FIFO is lost. A register has the number of free entries, but reading it before
+//! each write would cost more than the write. So the driver counts the entries down, and reads the
+//! register only when the count is used up. A reserve of entries is for writes that are not
+//! counted.
 
 use super::RingChip;
 use crate::{
@@ -14,35 +15,35 @@ use crate::{
 };
 use core::cell::Cell;
 
-/// Where the FIFO says how it is.
+/// The registers of the FIFO.
 pub(crate) struct Fifo {
-    /// The register with the free entries.
+    /// The register with the number of free entries.
     pub(crate) control: poll::Named,
-    /// Its bits that count them.
+    /// The bits of that number.
     pub(crate) free: u32,
-    /// Accesses that were lost; cleared by ones.
+    /// The register of lost accesses; a one clears a bit.
     pub(crate) lost: u32,
 }
 
 impl Fifo {
-    /// Free entries, less the reserve, in what the register says.
+    /// Returns the free entries without the reserve, from the register's value.
     const fn free(&self, value: u32) -> u32 {
         (value & self.free).saturating_sub(RESERVED)
     }
 }
 
-/// The FIFO of a machine that has one.
+/// Returns the FIFO, if the machine has one.
 fn of(chip: &RingChip) -> Option<&Fifo> {
     chip.wake.as_ref().map(|wake| &wake.fifo)
 }
 
-/// Entries that are never counted as free (G-16).
+/// The reserve: entries that are never counted as free (G-16).
 const RESERVED: u32 = 20;
 
-/// Microseconds in which the FIFO makes room. It drains in far less.
+/// Timeout in microseconds for the FIFO to make room; it drains in far less.
 const DRAIN_MICROS: u32 = 5_000;
 
-/// Takes `n` entries off the counted ones; reads the room when there are not enough.
+/// Takes `n` entries off the count; reads the register if the count is too low.
 pub(crate) fn take(
     chip: &RingChip,
     hw: &Hw<'_>,
@@ -66,7 +67,7 @@ pub(crate) fn take(
     Ok(())
 }
 
-/// Reads the room, as there is now.
+/// Reads the number of free entries.
 pub(crate) fn refill(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) -> Result<(), DeviceError> {
     let Some(fifo) = of(chip) else {
         return Ok(());
@@ -80,7 +81,7 @@ pub(crate) fn refill(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) -> Result<(), De
     Ok(())
 }
 
-/// Waits for room for `n` writes that are not counted, at most 40.
+/// Waits for room for `n` uncounted writes, at most 40.
 pub(crate) fn room(
     chip: &RingChip,
     hw: &Hw<'_>,
@@ -94,7 +95,7 @@ pub(crate) fn room(
     Ok(())
 }
 
-/// Whether there is room for `n` writes that are not counted, where it is not worth waiting.
+/// Returns whether there is room for `n` uncounted writes now.
 pub(crate) fn has_room(chip: &RingChip, hw: &Hw<'_>, n: u32) -> bool {
     of(chip).is_none_or(|fifo| {
         let value = hw.regs.read32(fifo.control.offset);
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn entries_are_counted_down_and_read_again_when_they_run_out() {
         let mock = Mock::default();
-        // 64 free, of which 20 are kept.
+        // 64 entries are free; the reserve has 20.
         mock.set(0x12_0008, 0x40);
         let mut gt = Gt::default();
         for _ in 0..44 {

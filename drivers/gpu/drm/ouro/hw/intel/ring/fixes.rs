@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that must be other than after a reset: workarounds and settings, as lists of what changes.
+//! Workarounds and settings: registers whose values must differ from those after a reset, as lists
+//! of changes.
 
 use super::{fifo, regs::masked, RingChip};
 use crate::{
@@ -7,12 +8,12 @@ use crate::{
     io::{Hw, SleepWait},
 };
 
-/// What becomes of a register.
+/// The change of a register.
 #[derive(Clone, Copy)]
 enum Change {
-    /// It gets a value.
+    /// Write a value.
     Write(u32),
-    /// These bits are set and those are cleared; others stay as somebody, perhaps the firmware, has set them.
+    /// Set and clear bits; the others stay as the firmware or another driver has set them.
     Bits { set: u32, clear: u32 },
 }
 
@@ -24,7 +25,7 @@ pub(crate) struct Fix {
 }
 
 impl Fix {
-    /// The register gets a value.
+    /// Creates a write of a value.
     pub(crate) const fn write(offset: u32, value: u32) -> Self {
         Self {
             offset,
@@ -32,12 +33,12 @@ impl Fix {
         }
     }
 
-    /// Bits of a masked register are set and cleared, by one write.
+    /// Creates a write that sets and clears bits of a masked register.
     pub(crate) const fn masked(offset: u32, set: u16, clear: u16) -> Self {
         Self::write(offset, masked(set, clear))
     }
 
-    /// Bits are set and cleared, and the register is read for the others.
+    /// Creates a read-modify-write that sets and clears bits.
     pub(crate) const fn bits(offset: u32, set: u32, clear: u32) -> Self {
         Self {
             offset,
@@ -45,7 +46,7 @@ impl Fix {
         }
     }
 
-    /// Does it.
+    /// Applies the change.
     fn apply(&self, hw: &Hw<'_>) {
         let value = match self.change {
             Change::Write(value) => value,
@@ -55,10 +56,10 @@ impl Fix {
     }
 }
 
-/// Lists of changes, one after the other.
+/// Lists of changes, in the order of their application.
 pub(crate) type Fixes = &'static [&'static [Fix]];
 
-/// Applies lists, in their order. The device is awake.
+/// Applies lists of changes in order. The device must be awake.
 pub(crate) fn apply(
     chip: &RingChip,
     hw: &Hw<'_>,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Keeping the device awake (G-15, G-17).
+//! Forcewake: keeping the device awake (G-15, G-17).
 //!
-//! Registers below 0x4_0000 are in a power well that the device turns off when it idles. One bit
-//! asks it to stay on. The core keeps it set from before it publishes work until that has been
-//! retired, so that neither submitting nor an interrupt has to wait for it.
+//! Registers below 0x4_0000 are in a power well that the device turns off when it idles. A
+//! forcewake bit keeps it on. The core holds forcewake from before it publishes work until the work
+//! is retired, so that neither a submission nor an interrupt has to wait for the device.
 
 use super::{
     fifo::{self, Fifo},
@@ -17,15 +17,15 @@ use crate::{
     poll,
 };
 
-/// A way in which a machine can be asked to stay awake.
+/// A forcewake method of a machine.
 pub(crate) struct Way {
-    /// The register that asks for it; masked.
+    /// The request register; masked.
     pub(crate) request: u32,
-    /// Its bit.
+    /// The bit of the request.
     pub(crate) on: u16,
-    /// The register whose bit 0 answers.
+    /// The register whose bit 0 acknowledges the request.
     pub(crate) answer: poll::Named,
-    /// Whether the machine is one that goes this way. It is awake.
+    /// Returns whether the machine uses this method. The device is awake.
     pub(crate) works: fn(&Hw<'_>) -> bool,
 }
 
@@ -40,26 +40,26 @@ impl Way {
     }
 }
 
-/// How a machine is kept awake.
+/// Forcewake of a machine.
 pub(crate) struct Forcewake {
-    /// The ways that there are: the first that works is the machine's. One at least.
+    /// The possible methods, at least one: the machine uses the first that works.
     pub(crate) ways: &'static [Way],
-    /// The number of the machine's own way, from 0 on; `None` where that was not looked at yet.
+    /// Returns the index of the machine's method; `None` until the device was probed.
     pub(crate) known: fn(&Hw<'_>) -> Option<usize>,
-    /// The register that says what its threads do.
+    /// The register of the threads' status.
     pub(crate) threads: poll::Named,
-    /// Bits of that while threads are not in C0.
+    /// Its bits that are set while threads are not in C0.
     pub(crate) not_c0: u32,
-    /// What writes go through while it is awake.
+    /// The FIFO of writes to the engines.
     pub(crate) fifo: Fifo,
-    /// Raises the clock, as soon as it is awake.
+    /// Raises the clock, as soon as the device is awake.
     pub(crate) fast: fn(&Hw<'_>),
-    /// Lowers the clock, before it sleeps.
+    /// Lowers the clock, before the device may sleep.
     pub(crate) slow: fn(&Hw<'_>),
 }
 
 impl Forcewake {
-    /// The machine's way, where it is known.
+    /// Returns the machine's method, if it is known.
     fn way(&self, hw: &Hw<'_>) -> Option<&'static Way> {
         match (self.ways, (self.known)(hw)) {
             ([only], _) => Some(only),
@@ -67,9 +67,9 @@ impl Forcewake {
         }
     }
 
-    /// Asks in one way, and waits until it is awake.
+    /// Requests forcewake by one method, and waits until the device is awake.
     fn wake_by(&self, way: &Way, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
-        // An answer to a request of before would be taken for one to ours.
+        // An acknowledgement of an earlier request must not count as one of this request.
         if is_awake(hw.regs.read32(way.answer.offset)) {
             way.request(hw, false);
             poll::spinning(hw.regs, wait, way.answer, ACK_MICROS, &|v| !is_awake(v))?;
@@ -82,9 +82,9 @@ impl Forcewake {
         Ok(())
     }
 
-    /// Tries one way after the other until one wakes it that is the machine's.
+    /// Tries the methods one after the other until one works.
     fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
-        // What the firmware has asked for keeps it awake whatever is asked now.
+        // The firmware's requests would keep the device awake whatever the driver requests.
         for way in self.ways {
             way.request(hw, false);
         }
@@ -104,7 +104,7 @@ impl Forcewake {
         status & self.not_c0 == 0
     }
 
-    /// Forgets accesses that were lost before (G-16): they were not ours.
+    /// Clears the record of accesses that were lost earlier (G-16): they were not the driver's.
     fn clear_lost(&self, hw: &Hw<'_>) {
         let lost = hw.regs.read32(self.fifo.lost);
         if lost != 0 {
@@ -112,16 +112,16 @@ impl Forcewake {
         }
     }
 }
-/// Microseconds in which it wakes up, or is let go (G-15).
+/// Timeout in microseconds of an acknowledgement, of a request or its release (G-15).
 const ACK_MICROS: u32 = 50_000;
-/// Microseconds in which its threads are in C0 (G-17).
+/// Timeout in microseconds for all threads to be in C0 (G-17).
 const THREADS_MICROS: u32 = 5_000;
 
 const fn is_awake(ack: u32) -> bool {
     ack & 1 != 0
 }
 
-/// Wakes it, unless it is awake.
+/// Wakes the device, unless it is awake.
 pub(crate) fn wake(
     chip: &RingChip,
     hw: &Hw<'_>,
@@ -141,11 +141,11 @@ pub(crate) fn wake(
     }
     gt.awake = true;
     gt.counts.wakes = gt.counts.wakes.wrapping_add(1);
-    // So that the first submission finds counted room and need not read.
+    // Counts the FIFO's room, so that the first submission need not read it.
     fifo::refill(chip, hw, gt)
 }
 
-/// Lets it sleep.
+/// Releases forcewake.
 pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
     if gt.awake {
         if let Some(w) = &chip.wake {
@@ -160,7 +160,8 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
     }
 }
 
-/// Makes sure that it is awake and stays so, where `Gt` cannot be had: a reset may have lost the request.
+/// Makes sure that the device is awake and stays so, for callers without `Gt`: a reset may have
+/// lost the request.
 pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     if let Some(w) = &chip.wake {
         let way = w.way(hw).or(w.ways.first());
@@ -181,7 +182,7 @@ mod tests {
         mock::{Access, Mock},
     };
 
-    /// A device that answers at once.
+    /// Returns a device that acknowledges at once.
     fn device() -> Mock {
         let mock = Mock::default();
         mock.fix(0x13_0090, 1);
@@ -292,7 +293,7 @@ mod tests {
         let mut gt = Gt::default();
         wake(&CHIP, &hw, &mut gt, &mock).unwrap();
         let log = mock.take();
-        // Before the room in the FIFO is counted.
+        // The clock is raised before the FIFO's room is counted.
         assert_eq!(
             log[log.len() - 2..],
             [Access::W(0xa008, 0x3400_0000), Access::R(0x12_0008)]

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The golden state: commands that give all state that a context holds a legal value.
+//! The golden state: commands that give all state of a context a legal value.
 //!
-//! After a reset the state of a context is undefined (SNB PRM V1P2 §5.9), and all of it must have a legal value before
-//! it is saved for the first time (§5.8.1.3.1). So every shader stage is disabled, every pointer and surface is null,
-//! every mode the simplest. Nothing is drawn, so what a pointer points to is never read.
+//! After a reset a context's state is undefined (SNB PRM V1P2 §5.9), and all of it must be legal
+//! before the first save (§5.8.1.3.1). So the commands disable each shader stage, make each pointer
+//! and surface null, and set each mode to the simplest value. They draw nothing, so no pointer is
+//! ever followed.
 //!
-//! What the commands are is a generation's own: its [`Golden`]. Those that several have stand here, as the public XML
-//! of each of these generations' commands has them.
+//! Each generation has its own commands: its [`Golden`]. This file has those that several
+//! generations share, as in the public XML of their commands.
 
 use crate::{
     intel::mi::LoadRegisters,
     ring::{Commands, Overflow},
 };
 
-/// A command: header without length, dwords in all, and those dwords after the header that are not zero, by number.
+/// A command: its header without length, its length in dwords, and the dwords after the header that
+/// are not zero, by index.
 pub(crate) struct State {
     header: u32,
     dwords: u32,
     set: &'static [(u32, u32)],
 }
 
-/// A [`State`].
+/// Creates a [`State`].
 pub(crate) const fn state(header: u32, dwords: u32, set: &'static [(u32, u32)]) -> State {
     State {
         header,
@@ -29,17 +31,18 @@ pub(crate) const fn state(header: u32, dwords: u32, set: &'static [(u32, u32)]) 
     }
 }
 
-/// A [`State`] that is zero behind its header, by bits 31:16 of that.
+/// Creates a [`State`] whose dwords after the header are zero; `opcode` is bits 31:16 of the
+/// header.
 pub(crate) const fn null(opcode: u32, dwords: u32) -> State {
     state(opcode << 16, dwords, &[])
 }
 
-/// Bit 0 of an address or pointer: change it.
+/// Bit 0 of an address or pointer: the command changes it.
 pub(crate) const CHANGE: u32 = 1;
 
-/// `PIPELINE_SELECT`: 3D (the prologue of the request has flushed, as it must: §5.3.8); `STATE_BASE_ADDRESS`: all bases
-/// and bounds changed to 0, which for a bound means none; `STATE_SIP`: no system routine; `3DSTATE_VF_STATISTICS`: not
-/// counted. From Gen6 on.
+/// `PIPELINE_SELECT`: 3D (it requires a flush before it, §5.3.8: the request's invalidation has
+/// one); `STATE_BASE_ADDRESS`: sets all bases and bounds to 0, which means no bound; `STATE_SIP`:
+/// no system routine; `3DSTATE_VF_STATISTICS`: disabled. From Gen6 on.
 #[rustfmt::skip]
 pub(crate) const BEGINNING: &[State] = &[
     null(0x6904, 1),
@@ -50,7 +53,8 @@ pub(crate) const BEGINNING: &[State] = &[
     null(0x6102, 2),
     null(0x680b, 1),
 ];
-/// `3DSTATE_VERTEX_ELEMENTS`: one element (valid), all four components stored as 0. From Gen6 on.
+/// `3DSTATE_VERTEX_ELEMENTS`: one valid element whose four components are stored as 0. From Gen6
+/// on.
 pub(crate) const VERTEX_ELEMENTS: State = state(0x7809_0000, 3, &[(1, 1 << 25), (2, 0x2222_0000)]);
 /// `3DSTATE_INDEX_BUFFER`: empty; `3DSTATE_DRAWING_RECTANGLE`: one pixel.
 pub(crate) const ONE_PIXEL: &[State] = &[null(0x780a, 3), null(0x7900, 4)];
@@ -66,11 +70,12 @@ pub(crate) const CHROMA_KEYS: &[State] = &[
 
 /// The golden state of a generation.
 pub(crate) struct Golden {
-    /// Dwords before all of it.
+    /// Dwords before the commands.
     pub(crate) before: &'static [u32],
-    /// Registers that contexts save and that are not as after a reset: offset and value of each.
+    /// Registers that contexts save and whose values differ from those after a reset: offset and
+    /// value.
     pub(crate) registers: &'static [(u32, u32)],
-    /// The commands behind those: lists, one after the other.
+    /// Lists of commands after the register loads.
     pub(crate) states: &'static [&'static [State]],
 }
 
@@ -79,7 +84,7 @@ impl Golden {
         LoadRegisters(self.registers)
     }
 
-    /// Dwords of [`commands`](Self::commands).
+    /// Returns the number of dwords of [`commands`](Self::commands).
     pub(crate) const fn dwords(&self) -> usize {
         let mut dwords = self.before.len() + self.load().dwords();
         let mut list = 0;
@@ -94,18 +99,20 @@ impl Golden {
         dwords
     }
 
-    /// Writes those that load registers. The rest of the state is then as a reset makes it: not what the document asks
-    /// for, but of all these commands it is the 3D ones that no chip is known to have had in this order.
+    /// Writes only the commands that load registers. The other state is then as after a reset,
+    /// which the document does not allow; but the 3D commands are the part that has run on no known
+    /// chip in this order.
     pub(crate) fn registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         out.put(self.before)?;
         self.load().put(out)
     }
 
-    /// Writes all of them.
+    /// Writes all commands.
     pub(crate) fn commands(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         self.registers(out)?;
         for s in self.states.iter().copied().flatten() {
-            // The length field counts the dwords after the first two; a command of one dword has none.
+            // The length field counts the dwords after the first two; a command of one dword has
+            // none.
             out.put(&[s.header | s.dwords.saturating_sub(2)])?;
             for n in 1..s.dwords {
                 let value = s.set.iter().find(|(at, _)| *at == n).map_or(0, |(_, v)| *v);
@@ -116,7 +123,7 @@ impl Golden {
     }
 }
 
-/// Walks commands by the length rule of digest §2.2 and returns their headers.
+/// Splits commands by the length rule of digest §2.2 and returns their headers.
 #[cfg(test)]
 pub(crate) fn headers(stream: &[u32]) -> std::vec::Vec<u32> {
     let mut found = std::vec::Vec::new();

@@ -1,36 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Interrupts, through every mask (SNB PRM V1P2 §5.6, G-11 to G-14).
+//! Interrupts and their masks (SNB PRM V1P2 §5.6, G-11 to G-14).
 //!
 //! ```text
 //! engine ─ IMR of the engine ─ GTIMR ─ GTIIR ─ GTIER ─ DEIER bit 31 ─ CPU
 //!          open while started  armed           fixed    gate
 //! ```
 //!
-//! A request's interrupt is wanted only while somebody waits. It is stopped at `GTIMR`, which is
-//! not in the power well: arming never wakes the device and takes no room of its write FIFO.
-//! Errors are always let through. A watchdog's interrupt is stopped there too, while no batch is watched.
+//! The driver arms a request's interrupt only while a client waits for the request. It does so in
+//! `GTIMR`, which is outside the power well: arming never wakes the device and takes no entry of
+//! its write FIFO. Errors are always unmasked. A watchdog's interrupt is masked there, too, while
+//! no batch is watched.
 //!
-//! The message is sent when the line behind the gate rises. The gate is shut while the identity
-//! bits are cleared and then opened, so that what came in between raises the line again.
+//! The device sends an MSI when the line behind the gate (the master enable) rises. The driver
+//! shuts the gate, clears the identity bits and opens the gate, so that events in between raise the
+//! line again.
 
 use super::{engine::RingEngine, RingChip};
 use crate::{generation::Events, gt::Gt, io::Hw};
 
 /// A mask, an identity and an enable register that belong together.
 pub(crate) struct Bank {
-    /// Ones do not get into the identity.
+    /// Mask: a one keeps the source out of the identity.
     pub(crate) mask: u32,
-    /// What happened; cleared by ones.
+    /// Identity: the pending sources; a one clears a bit.
     pub(crate) identity: u32,
-    /// Ones get on to the gate. None where the gate is that register itself.
+    /// Enable: a one passes the source on to the gate. `None` if the gate is this bank's enable
+    /// register.
     pub(crate) enable: Option<u32>,
 }
 
-/// A register through which all interrupts get out of a device.
+/// The gate: a register with the device's master interrupt enable.
 pub(crate) struct Gate {
-    /// The register.
+    /// Offset of the register.
     pub(crate) register: u32,
-    /// Its bit.
+    /// The bit of the master enable.
     pub(crate) open: u32,
 }
 
@@ -43,24 +46,24 @@ impl Gate {
         hw.regs.write32(self.register, self.open);
     }
 
-    /// The device has what was written.
+    /// Waits until the device has received the writes.
     fn settle(&self, hw: &Hw<'_>) {
         let _ = hw.regs.read32(self.register);
     }
 }
 
-/// The registers through which engines interrupt.
+/// The interrupt registers of the engines.
 pub(crate) struct Interrupts {
-    /// The gate, of a chip that sends messages. One that raises a line needs none: the line is up for as long as the
-    /// identity holds anything.
+    /// The gate, on a chip that sends MSIs. A chip with an interrupt line needs none: the line is
+    /// high as long as the identity is not zero.
     pub(crate) gate: Option<Gate>,
-    /// The engines' mask: ones do not get into the identity.
+    /// The engines' mask: a one keeps the source out of the identity.
     pub(crate) mask: u32,
-    /// The engines' identity; cleared by ones.
+    /// The engines' identity; a one clears a bit.
     pub(crate) identity: u32,
-    /// The engines' enable: ones get on to the gate.
+    /// The engines' enable: a one passes the source on to the gate.
     pub(crate) enable: u32,
-    /// Others, which stay off.
+    /// Banks of other sources, which stay disabled.
     pub(crate) others: &'static [Bank],
 }
 
@@ -79,7 +82,7 @@ fn overdue(engine: &RingEngine) -> u32 {
     engine.overdue()
 }
 
-/// One bit of each engine.
+/// Returns the union of one bit of each engine.
 fn all(chip: &RingChip, bit: fn(&RingEngine) -> u32) -> u32 {
     chip.engines.iter().fold(0, |bits, e| bits | bit(e))
 }
@@ -88,8 +91,8 @@ fn armed(gt: &Gt) -> u32 {
     gt.irq.get(ARMED).copied().unwrap_or(0)
 }
 
-/// Masks and disables all, and clears what is pending. An identity register keeps a second event
-/// behind the one that shows, so it is cleared twice (G6-126).
+/// Masks and disables all interrupts, and clears pending ones. An identity register queues a second
+/// event behind the visible one, so it is cleared twice (G6-126).
 pub(crate) fn off(chip: &RingChip, hw: &Hw<'_>) {
     let irq = &chip.interrupts;
     if let Some(gate) = &irq.gate {
@@ -112,7 +115,7 @@ pub(crate) fn off(chip: &RingChip, hw: &Hw<'_>) {
     }
 }
 
-/// Lets errors through, and what is armed.
+/// Unmasks errors and the armed interrupts.
 pub(crate) fn on(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
     let irq = &chip.interrupts;
     let errors = all(chip, error);
@@ -143,7 +146,7 @@ pub(crate) fn watch(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on
     open(chip, hw, gt, bit, on);
 }
 
-/// Opens or shuts the engines' mask for a bit. Returns whether it was not so before.
+/// Unmasks or masks a bit in the engines' mask. Returns whether that was a change.
 fn open(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, bit: u32, on: bool) -> bool {
     let old = armed(gt);
     let new = if on { old | bit } else { old & !bit };
@@ -156,7 +159,8 @@ fn open(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, bit: u32, on: bool) -> bool {
     let at = chip.interrupts.mask;
     let mask = !(all(chip, error) | new);
     if on {
-        // Read back: a completion after the caller's next look must find it open.
+        // The read makes the write take effect: a completion after the caller's next look at the
+        // seqno must interrupt.
         hw.regs.write32_flush(at, mask);
     } else {
         hw.regs.write32(at, mask);
@@ -164,7 +168,7 @@ fn open(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt, bit: u32, on: bool) -> bool {
     true
 }
 
-/// Engines, by number, that have one of their bits in `identity`.
+/// Returns the engines that have their bit set in `identity`, as a mask of their indices.
 fn engines(chip: &RingChip, identity: u32, bit: fn(&RingEngine) -> u32) -> u32 {
     chip.engines
         .iter()
@@ -173,7 +177,8 @@ fn engines(chip: &RingChip, identity: u32, bit: fn(&RingEngine) -> u32) -> u32 {
         .fold(0, |set, (n, _)| set | 1u32.wrapping_shl(n as u32))
 }
 
-/// Takes the events off the device. One read, and three writes if it was ours; one where there is no gate.
+/// Acknowledges the pending events. One read; with events three writes, or one on a chip without
+/// gate.
 pub(crate) fn ack(chip: &RingChip, hw: &Hw<'_>) -> Events {
     let irq = &chip.interrupts;
     let identity = hw.regs.read32(irq.identity);
@@ -271,7 +276,7 @@ mod tests {
         // Armed already.
         arm(&CHIP, &mock.hw(), &mut gt, 1, true);
         assert_eq!(mock.take(), []);
-        // Disarming need not be seen at once.
+        // Disarming may take effect later.
         arm(&CHIP, &mock.hw(), &mut gt, 0, false);
         assert_eq!(mock.take(), [Access::W(0x4_4014, !0x0240_9008)]);
         arm(&CHIP, &mock.hw(), &mut gt, 0, false);

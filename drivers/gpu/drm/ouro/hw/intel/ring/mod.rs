@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Machines with a ring per engine: what the driver does with one, whichever it is.
+//! Machines with a ring per engine.
 //!
-//! What one has stands in its [`RingChip`], which is passed in: `engine` starts and stops rings, `emit` and
-//! `pipe_control` fill them, `submit` moves a tail; `forcewake` and `fifo` keep the device within reach, `fixes` set
-//! it up, `reset` brings it back, `golden` gives contexts their first state; `check` decides which batches run with
-//! privilege; `interrupts` and `errors` say what came of it, `watchdog` that a batch takes too long. `regs` are the
+//! A [`RingChip`] describes such a machine; all functions take one. `engine` starts and stops
+//! rings, `emit` and `pipe_control` write requests, `submit` writes tails. `forcewake` and `fifo`
+//! keep the device accessible, `fixes` applies workarounds and settings, `reset` resets, `golden`
+//! has the golden state of contexts. `check` decides which batches run privileged. `interrupts`,
+//! `errors` and `watchdog` report completions, errors and batches that run too long. `regs` has the
 //! registers of an engine.
 
 pub(crate) mod check;
@@ -36,34 +37,35 @@ use crate::{
 };
 use regs::Base;
 
-/// In what machines with a ring per engine differ, beyond what [`RingEngine`] says of each engine.
+/// The differences between machines with a ring per engine, beyond those in [`RingEngine`].
 pub(crate) struct RingChip {
-    /// Its engines, in the order of the topology.
+    /// The engines, in the order of the topology.
     pub(crate) engines: &'static [&'static RingEngine],
-    /// How it is kept awake, if it ever sleeps.
+    /// Forcewake, if the machine ever sleeps.
     pub(crate) wake: Option<Forcewake>,
-    /// The registers through which engines interrupt.
+    /// The interrupt registers of the engines.
     pub(crate) interrupts: Interrupts,
-    /// The register that resets, where it is one of the device's.
+    /// The reset register, if it is one of the device's.
     pub(crate) reset: Option<Reset>,
-    /// What an engine's register of its status page holds for one. An error where the chip has no such pages.
+    /// Returns the value of an engine's HWSP register. Errors: [`DeviceError::Unsupported`] if the
+    /// chip does not support this kind of status page.
     pub(crate) status_page: fn(StatusPage) -> Result<u32, DeviceError>,
-    /// Whether each engine has a mask of its own over its interrupts.
+    /// Whether each engine has an interrupt mask of its own.
     pub(crate) engine_masks: bool,
-    /// Whether a stopped engine is told to drop what it has cached, when it is started.
+    /// Whether the start of an engine flushes the command streamer's caches.
     pub(crate) sync_flush: bool,
-    /// Whether the chipset keeps back what the CPU has written, so that it is flushed before each tail.
+    /// Whether the chipset buffers the CPU's writes, so that they must be flushed before each tail.
     pub(crate) chipset_flush: bool,
-    /// Whether an engine's errors raise their interrupt only when the first one comes.
+    /// Whether only an engine's first error raises its interrupt.
     pub(crate) error_edge: bool,
-    /// Which kinds of translation failed, on any engine.
+    /// The register of the kinds of translation errors, of all engines.
     pub(crate) translation_errors: u32,
-    /// What its bits are called.
+    /// Names of its bits.
     pub(crate) translation_names: &'static [BitName],
-    /// What the kinds of a page fault are, by their number in its register.
+    /// The kinds of page faults, by number.
     pub(crate) fault_kinds: [FaultKind; 4],
-    /// Errors of the translation tables, in the render engine's block.
+    /// The register of page table errors, in the render engine's block.
     pub(crate) table_errors: u32,
-    /// Loads an engine's directory, whose ring is stopped.
+    /// Loads an engine's page directory. The ring must be stopped.
     pub(crate) load_directory: fn(&Hw<'_>, Base, GgttAddr),
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The command that flushes the render engine. The others that the driver writes are those of [`crate::intel::mi`].
+//! The flush command of the render engine. [`crate::intel::mi`] has the other commands that the
+//! driver writes.
 //!
-//! SNB PRM V1P2 §5.3.8 says what it does; its bits are from §2.4 of the digest.
+//! SNB PRM V1P2 §5.3.8 describes it; the bits are from §2.4 of the digest.
 
 use crate::{
     intel::{mi::GLOBAL, pipe_bits},
@@ -11,27 +12,29 @@ use crate::{
 /// `PIPE_CONTROL`: the flush of the render engine (§5.3.8, digest §2.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PipeControl {
-    /// What to flush, invalidate and wait for: those of [`pipe_bits`].
+    /// The flushes, invalidations and stalls: bits of [`pipe_bits`].
     pub(crate) flags: u32,
-    /// A quadword to store behind it, as with [`crate::intel::mi::Flush::store`].
+    /// GGTT address and value of a quadword to store afterwards; see
+    /// [`crate::intel::mi::Flush::store`].
     pub(crate) store: Option<(GgttAddr, u32)>,
 }
 
-/// Bit 7 of the flags: what was flushed has reached memory when the store behind is done. From Gen7 on (V-10).
+/// Bit 7 of the flags: flushed data has reached memory when the store is done. From Gen7 on (V-10).
 pub(crate) const FLUSH_ENABLE: u32 = 1 << 7;
-/// Bit 16 of the flags: state of the media pipeline is dropped. From Gen7 on.
+/// Bit 16 of the flags: clear the state of the media pipeline. From Gen7 on.
 pub(crate) const MEDIA_STATE_CLEAR: u32 = 1 << 16;
-/// Bit 24 of the flags: the store goes through the global table. From Gen7 on; before, the address says it.
+/// Bit 24 of the flags: the store's address is a GGTT address. From Gen7 on; earlier, a bit of the
+/// address.
 const STORE_GLOBAL: u32 = 1 << 24;
 
 impl PipeControl {
-    /// One that has the parser wait for the engine, and does nothing else.
+    /// Makes the parser wait for the engine, and does nothing else.
     pub(crate) const STALL: Self = Self {
         flags: pipe_bits::SCOREBOARD_STALL | pipe_bits::COMMAND_STALL,
         store: None,
     };
 
-    /// One with a store behind it.
+    /// Creates a command with a store.
     pub(crate) const fn storing(flags: u32, at: GgttAddr, number: u32) -> Self {
         Self {
             flags,
@@ -39,8 +42,8 @@ impl PipeControl {
         }
     }
 
-    /// The dwords, as Gen7 has them: a dword is stored, and the flags say that its address is one of the global
-    /// table. The header is of the 3D client: type 3, subtype 3, opcode 2, subopcode 0.
+    /// Returns the dwords for Gen7: a dword is stored, and a flag selects the GGTT. The header:
+    /// client 3D (type 3), subtype 3, opcode 2, subopcode 0.
     pub(crate) const fn encode_dword(self) -> [u32; 4] {
         let header = 0x7a00_0000 | 2;
         match self.store {
@@ -54,7 +57,8 @@ impl PipeControl {
         }
     }
 
-    /// The dwords, as Gen6 has them. The header is of the 3D client: type 3, subtype 3, opcode 2, subopcode 0.
+    /// Returns the dwords for Gen6. The header: client 3D (type 3), subtype 3, opcode 2, subopcode
+    /// 0.
     pub(crate) const fn encode(self) -> [u32; 5] {
         let header = 0x7a00_0000 | 3;
         match self.store {

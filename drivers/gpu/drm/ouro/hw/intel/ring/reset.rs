@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Reset (G-24, G-25): of all engines at once, or of one where the chip can.
+//! Reset (G-24, G-25) of all engines, or of one engine if the chip can.
 //!
-//! The register has a bit for each engine. Nobody is known to use them on Gen6: the upstream driver
-//! resets one engine from the next generation on (UW46), and there the render engine's block of registers holds
-//! the mode of all engines' translation. Fences and the tables survive a reset, cached translations too:
-//! starting an engine drops those (SNB PRM V1P2 §5.9, VCS digest trap 3).
+//! The register has a bit for each engine. No driver is known to use them on Gen6: the upstream
+//! driver resets single engines from Gen7 on (UW46), and on Gen6 the render engine's registers
+//! include the PPGTT mode of all engines. Fences, GGTT and PPGTT survive a reset, and so do the
+//! TLBs: starting an engine invalidates those (SNB PRM V1P2 §5.9, VCS digest trap 3).
 
 use super::{engine::RingEngine, forcewake, RingChip};
 use crate::{
@@ -17,22 +17,22 @@ use crate::{
 pub(crate) struct Reset {
     /// The register.
     pub(crate) register: poll::Named,
-    /// Its bits that reset all engines at once.
+    /// The bits that reset all engines.
     pub(crate) all: u32,
 }
 
-/// Microseconds that one takes (G-24).
+/// Timeout in microseconds of a reset (G-24).
 const RESET_MICROS: u32 = 2_000;
-/// Microseconds to leave it alone afterwards (G-24).
+/// Delay in microseconds after a reset (G-24).
 const SETTLE_MICROS: u32 = 50;
 
-/// The register of a chip that has one.
+/// Returns the reset register, if the chip has one.
 fn register(chip: &RingChip) -> Result<&Reset, DeviceError> {
     let none = DeviceError::Unsupported("reset by a register");
     chip.reset.as_ref().ok_or(none)
 }
 
-/// Resets what `bits` name, and keeps the device awake. What is in there has been halted.
+/// Resets the domains in `bits`, whose engines are halted, and keeps the device awake.
 fn domains(
     chip: &RingChip,
     hw: &Hw<'_>,
@@ -41,7 +41,8 @@ fn domains(
     wait: &dyn SleepWait,
 ) -> Result<(), DeviceError> {
     let done = |v| v & bits == 0;
-    // Twice: the first one may be lost on the way into power saving (G-24), or end too early (UW15).
+    // The reset is repeated: the first one may be lost on the way into power saving (G-24), or end
+    // too early (UW15).
     for _ in 0..2 {
         hw.regs.write32(register.offset, bits);
         poll::sleeping(hw.regs, wait, register, RESET_MICROS, &done)?;
@@ -61,7 +62,7 @@ pub(crate) fn reset(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Resul
 
 /// Resets one engine while others work, and keeps the device awake.
 ///
-/// Errors: [`DeviceError::Unsupported`] where the chip does not, or has no such engine.
+/// Errors: [`DeviceError::Unsupported`] if the chip cannot reset this engine alone.
 pub(crate) fn alone(
     engine: &RingEngine,
     hw: &Hw<'_>,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Starting work: one posted write of the ring's tail.
+//! Submission: one posted write of the ring's tail.
 //!
-//! The tail also pushes out what the CPU wrote before through write-combining (SNB PRM V1P2 §5.3.9). On
-//! the video engine a handshake stands around it (G-37): the engine must not fall asleep between the
-//! write and its own look at the tail, or it would not see it.
+//! The write also flushes the CPU's earlier write-combined writes (SNB PRM V1P2 §5.3.9). On the
+//! video engine it needs a handshake (G-37): the engine must not fall asleep between the write and
+//! its check of the tail, or it would miss the tail.
 
 use super::{
     engine::RingEngine,
@@ -21,12 +21,12 @@ use crate::{
 
 /// Entries of the write FIFO that a tail takes.
 const TAIL_WRITES: u32 = 1;
-/// The same with the handshake; a write of 64 bits counts as two.
+/// Entries of the write FIFO that a tail with the handshake takes; a write of 64 bits takes two.
 const HANDSHAKE_WRITES: u32 = 5;
-/// Microseconds in which the video engine wakes up (digest, peers' trace).
+/// Timeout in microseconds for the video engine to wake up (digest, peers' trace).
 const AWAKE_MICROS: u32 = 1_000;
 
-/// Starts the work up to a tail.
+/// Submits the work up to a tail.
 pub(crate) fn submit(
     engine: &RingEngine,
     hw: &Hw<'_>,
@@ -78,7 +78,8 @@ fn with_handshake(
         reads.set(reads.get().wrapping_add(1));
         v & regs::PSMI_ASLEEP == 0
     });
-    // Even if it did not say that it is awake: the tail may be seen, and without it nothing is.
+    // The tail is written even after a timeout: the engine may see it, and without it no work is
+    // done.
     write_tail(engine, hw, gt, tail);
     hw.regs.write32(psmi.offset, masked(0, regs::PSMI_NO_SLEEP));
     gt.counts.port_extra_writes = gt.counts.port_extra_writes.wrapping_add(3);
@@ -86,17 +87,17 @@ fn with_handshake(
     awake.map(|_| ())
 }
 
-/// Ends a wait for an event (§5.3.7.2). Returns whether there was one.
+/// Ends a wait for an event (§5.3.7.2). Returns whether the engine was waiting for one.
 ///
-/// A one in bit 11 does it (the document speaks of a write-enable bit beside it, which is a former
-/// generation's; digest §6.2). A wait for a semaphore cannot be ended: only a reset helps.
+/// A one in bit 11 ends it (the write-enable bit of the document belongs to an earlier generation;
+/// digest §6.2). A wait for a semaphore cannot be ended: only a reset helps.
 pub(crate) fn kick(engine: &RingEngine, hw: &Hw<'_>) -> bool {
     let offset = engine.base.at(regs::RING_CTL);
     let value = hw.regs.read32(offset);
     if value == u32::MAX || !regs::RingCtl::from_bits(value).event_wait() {
         return false;
     }
-    // All other bits are as they were, so this changes nothing else.
+    // All other bits are written as read, so nothing else changes.
     hw.regs.write32_flush(offset, value);
     true
 }

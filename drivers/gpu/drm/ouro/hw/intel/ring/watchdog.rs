@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! A watchdog of an engine: a counter that interrupts when a batch has run for longer than it may.
+//! The watchdog of an engine: a counter that interrupts when a batch exceeds its limit.
 //!
-//! Commands in the ring start it before a batch and stop it behind it (VCS §1.1.5). Between the batch and the stop
-//! stands a flush, as the parser goes on while units still work on what the batch has asked for (VCS §1.2.7).
+//! Commands in the ring start it before a batch and stop it after the batch (VCS §1.1.5). A flush
+//! precedes the stop, since the parser continues while units still work on the batch (VCS §1.2.7).
 
 use core::num::{NonZeroU32, NonZeroU64};
 
@@ -12,34 +12,35 @@ use crate::{
     ring::{Commands, Overflow},
 };
 
-/// Written to the counter, it starts from there (VCS §1.1.5.1).
+/// The value of the counter that starts it at zero (VCS §1.1.5.1).
 const START: u32 = 0;
-/// Written to the counter, it stands still, and reads so (VCS §1.1.5.1).
+/// The value of the counter that stops it; a stopped counter reads so (VCS §1.1.5.1).
 const STOP: u32 = u32::MAX;
-/// The largest threshold: the count must exceed it before it is [`STOP`].
+/// The largest threshold: the count must exceed it before it reaches [`STOP`].
 const MOST_TICKS: u32 = STOP - 2;
-/// Microseconds that a batch is allowed at least. A batch that runs for longer interrupts each time that so much has
-/// passed, until its engine is reset: whoever wants to disturb gets no more than a thousand of these in a second.
+/// The smallest limit in microseconds. A batch over its limit interrupts again after each such
+/// period until its engine is reset: so a malicious client causes at most a thousand interrupts per
+/// second.
 const LEAST_MICROS: u32 = 1_000;
 
-/// What one is made of.
+/// The description of a watchdog.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Watchdog {
-    /// Offset of the register that counts.
+    /// Offset of the counter.
     pub(crate) counter: u32,
-    /// Offset of the register with the count that is not to be exceeded.
+    /// Offset of the threshold, which the count must exceed.
     pub(crate) threshold: u32,
-    /// Its interrupt in the interrupt registers.
+    /// The bit in the interrupt registers.
     pub(crate) interrupt: u32,
-    /// Nanoseconds of a tick, as it is taken to be.
+    /// Nominal length of a tick, in nanoseconds.
     pub(crate) tick_ns: NonZeroU32,
 }
 
 impl Watchdog {
-    /// Dwords of [`start`](Self::start) and [`stop`](Self::stop).
+    /// The number of dwords of [`start`](Self::start) and [`stop`](Self::stop).
     pub(crate) const DWORDS: usize = 5 + 4 + 3;
 
-    /// What it can be told.
+    /// Returns the limits that can be set.
     pub(crate) const fn limits(&self) -> WatchdogLimits {
         WatchdogLimits {
             least: LEAST_MICROS,
@@ -47,30 +48,30 @@ impl Watchdog {
         }
     }
 
-    /// The threshold for so many microseconds; `None` for what it cannot be told.
+    /// Returns the threshold for a limit in microseconds; `None` if the limit cannot be set.
     fn ticks(&self, micros: u32) -> Option<u32> {
         if !self.limits().allow(micros) {
             return None;
         }
         let tick = NonZeroU64::from(self.tick_ns);
-        // Rounded up.
+        // The limit is rounded up.
         let ticks = (u64::from(micros) * 1000 + (tick.get() - 1)) / tick;
         u32::try_from(ticks).ok()
     }
 
-    /// Commands that start it.
+    /// Writes commands that start the watchdog.
     pub(crate) fn start(&self, micros: u32, out: &mut Commands<'_>) -> Result<(), Overflow> {
         let ticks = self.ticks(micros).ok_or(Overflow)?;
         LoadRegisters(&[(self.threshold, ticks), (self.counter, START)]).put(out)
     }
 
-    /// Commands that wait for what the batch has begun, and stop it.
+    /// Writes commands that wait for the batch's work and stop the watchdog.
     pub(crate) fn stop(&self, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
         out.put(&Flush::storing(mem.scratch, 0).encode())?;
         LoadRegisters(&[(self.counter, STOP)]).put(out)
     }
 
-    /// The write that stops it from outside: its offset and the value.
+    /// Returns offset and value of the register write that stops the watchdog.
     pub(crate) const fn halted(&self) -> (u32, u32) {
         (self.counter, STOP)
     }
@@ -123,10 +124,10 @@ mod tests {
     #[test]
     fn no_count_means_something_else() {
         assert_eq!(start(999), Err(Overflow));
-        // 1 ms are 12,500 ticks, and 1001 us 12,512.5: never less than what was asked for.
+        // 1 ms are 12,500 ticks, and 1001 us 12,512.5: the threshold is rounded up.
         assert_eq!(start(1000).map(|c| c[2]), Ok(12_500));
         assert_eq!(start(1001).map(|c| c[2]), Ok(12_513));
-        // All ones would stop it, and one more than the threshold is counted.
+        // All ones would stop the counter, and the count must exceed the threshold by one.
         assert_eq!(start(343_597_383).map(|c| c[2]), Ok(0xffff_fff8));
         assert_eq!(start(343_597_384), Err(Overflow));
         assert_eq!(start(u32::MAX), Err(Overflow));
