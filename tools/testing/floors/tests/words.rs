@@ -10,7 +10,6 @@ const FOLDERS: &[&str] = &["drivers/gpu/drm/ouro", "rust/ouro_kernel"];
 /// Folders and files that are not rewritten yet. A row that is not needed any more must be deleted.
 const LATER: &[&str] = &[
     "drivers/gpu/drm/ouro/hw/gen4/",
-    "drivers/gpu/drm/ouro/hw/gen6/",
     "drivers/gpu/drm/ouro/hw/gen7/",
 ];
 

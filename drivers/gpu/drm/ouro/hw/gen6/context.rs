@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How large a context image is (SNB PRM V1P2 §5.8).
+//! The size of a context image (SNB PRM V1P2 §5.8).
 
 use super::gt_regs::{ContextSize, CXT_SIZE};
 use crate::intel::processor::context::Size;
 
-/// The ring, extended and pipelined parts (G-27). The document speaks of 2 KiB at most, which is a former generation's
-/// (digest trap 5).
+/// The sum of the ring, extended and pipelined parts (G-27). The document's limit of 2 KiB is that
+/// of an earlier generation (digest trap 5).
 pub(super) const SIZE: Size = Size {
     register: CXT_SIZE,
     lines: |sizes| {
@@ -28,7 +28,7 @@ mod tests {
             (0x3f, 4096),
             ((1 << 18) | 0x3f, 4096),
             ((1 << 18) | (1 << 6) | 0x3f, 8192),
-            // Power and render parts do not count.
+            // The power and render parts are not included.
             ((0x3f << 24) | (0x3f << 12) | 1, 4096),
             // The value of the peers' trace (digest A.3): ring 4, extended 0x1f, pipelined 0x2d.
             (0x0a10_d7ed, 8192),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The display's two pipes.
+//! The two display pipes.
 
 use crate::intel::processor::display::{Pipes, TWO_PIPES, VGA, VGA_SECOND};
 
-/// The pipes.
+/// The display pipes.
 pub(crate) static PIPES: Pipes = Pipes {
     pipes: TWO_PIPES,
     choice: 0,

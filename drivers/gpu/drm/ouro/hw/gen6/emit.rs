@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a request becomes in a ring, of what this generation's engines do.
+//! The commands of a request that are specific to this generation.
 //!
 //! ```text
 //! render                                     video, blitter
-//!   PIPE_CONTROL  stall                        MI_FLUSH_DW   drop TLB (and video caches)
+//!   PIPE_CONTROL  stall                        MI_FLUSH_DW   invalidate TLBs (and video caches)
 //!   PIPE_CONTROL  store to scratch
-//!   PIPE_CONTROL  drop TLB and read caches
+//!   PIPE_CONTROL  invalidate TLBs, read caches
 //!   MI_NOOP, MI_SET_CONTEXT, MI_NOOP, MI_NOOP  -
 //!   the kernel's own commands                  the kernel's own commands
 //!   MI_BATCH_BUFFER_START                      MI_BATCH_BUFFER_START
@@ -13,14 +13,15 @@
 //!   PIPE_CONTROL  store to scratch
 //!   PIPE_CONTROL  flush the write caches
 //!   8 x MI_STORE_DATA_INDEX                    8 x MI_STORE_DATA_INDEX
-//!   PIPE_CONTROL  store the number             MI_FLUSH_DW   store the number
+//!   PIPE_CONTROL  store the seqno              MI_FLUSH_DW   store the seqno
 //!   MI_USER_INTERRUPT, MI_NOOP                 MI_USER_INTERRUPT, MI_NOOP
 //! ```
 //!
-//! The eight stores are SNB PRM V1P2 §5.3.8: a pipeline flush does not push all cycles out to where
-//! others see them, and a number stored right behind it could be seen before the data. The stall and
-//! the store before each `PIPE_CONTROL` that flushes are G-35 and G-36. Translations are dropped by a
-//! command with a store only (§5.3.10.5, VCS §1.2.7), before the batch and its context.
+//! SNB PRM V1P2 §5.3.8 requires the eight stores: a pipeline flush does not make all writes
+//! globally visible, so a seqno stored right after it could be visible before the data. G-35 and
+//! G-36 require the stall and the store before each `PIPE_CONTROL` that flushes. Only a command
+//! with a store invalidates the TLBs (§5.3.10.5, VCS §1.2.7); it precedes the batch and its
+//! context.
 
 use crate::{
     engine::EngineMemory,
@@ -37,19 +38,19 @@ use crate::{
     types::Seqno,
 };
 
-/// Stores behind a pipeline flush (§5.3.8).
+/// The number of stores after a pipeline flush (§5.3.8).
 const STORES: usize = 8;
 
-/// The render engine's requests.
+/// Requests of the render engine.
 pub(super) static RENDER: Recipe = Recipe {
     switch: Some(NO_OPS_AROUND),
     ..Recipe::new(drop_render, finish_render, 15 + 4 + 15 + 3 * STORES + 5)
 };
-/// The blitter's.
+/// Requests of the blitter.
 pub(super) static BLITTER: Recipe = Recipe::new(drop_blitter, finish_other, OTHER_DWORDS);
-/// The video engine's.
+/// Requests of the video engine.
 pub(super) static VIDEO: Recipe = Recipe::new(drop_video, finish_other, OTHER_DWORDS);
-/// Dwords of the engines without a 3D pipeline.
+/// The largest number of dwords on the engines without a 3D pipeline.
 const OTHER_DWORDS: usize = 4 + 4 + 3 * STORES + 4;
 
 fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
@@ -58,8 +59,8 @@ fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflo
     out.put(&PipeControl::storing(flags, mem.scratch, 0).encode())
 }
 
-/// What must stand before a `PIPE_CONTROL` that flushes: one with a store, and before that one
-/// that stalls (G-35).
+/// Writes the commands that must precede a `PIPE_CONTROL` that flushes: a stall, then a store
+/// (G-35).
 fn before_flush(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&PipeControl::STALL.encode())?;
     out.put(&PipeControl::storing(0, mem.scratch, 0).encode())
@@ -69,19 +70,19 @@ fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Re
     before_flush(mem, out)?;
     let flags = pipe_bits::FLUSH | pipe_bits::COMMAND_STALL;
     out.put(&PipeControl::storing(flags, mem.scratch, 0).encode())?;
-    let_it_be_seen(out)?;
+    make_writes_visible(out)?;
     let number = PipeControl::storing(pipe_bits::COMMAND_STALL, number_at(mem)?, seqno.0);
     out.put(&number.encode())
 }
 
 fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&Flush::storing(mem.scratch, 0).encode())?;
-    let_it_be_seen(out)?;
+    make_writes_visible(out)?;
     out.put(&Flush::storing(number_at(mem)?, seqno.0).encode())
 }
 
-/// The stores behind a flush (§5.3.8).
-fn let_it_be_seen(out: &mut Commands<'_>) -> Result<(), Overflow> {
+/// Writes the stores that follow a flush (§5.3.8).
+fn make_writes_visible(out: &mut Commands<'_>) -> Result<(), Overflow> {
     let stall = StoreStatus {
         offset: STATUS_SCRATCH_AT,
         value: 0,
@@ -150,9 +151,9 @@ mod tests {
             0x7a00_0003, 0x0014_4c1c, 0x0003_0004, 0, 0,
             // G-29.
             0, 0x0c00_0000, 0x0100_010c, 0,
-            // Bit 8: no privilege.
+            // Bit 8: unprivileged.
             0x1880_0100, 0x0040_0000,
-            // G-35: the same two before the flush.
+            // G-35: stall and store before the flush.
             0x7a00_0003, 0x0010_0002, 0, 0, 0,
             0x7a00_0003, 0x0000_4000, 0x0003_0004, 0, 0,
             // Bits 20 command stall, 15:14 store, 12 render target, 5 data, 0 depth.
@@ -318,7 +319,7 @@ mod tests {
 
     #[test]
     fn no_request_loads_a_directory() {
-        // §2.3.4: there is one, which engines are started with.
+        // §2.3.4: the only page directory is loaded when an engine is started.
         let r = Emit {
             switch: Switch::Stay,
             directory: Some(GgttAddr(0x0040_0000)),
@@ -336,7 +337,7 @@ mod tests {
     }
 
     proptest! {
-        /// §5.3.4.2: the tail is a quadword. And the room that the core reserves is enough.
+        /// §5.3.4.2: the tail is quadword aligned. The room that the core reserves is sufficient.
         #[test]
         fn a_request_ends_on_a_quadword_within_its_bound(
             kind in kinds(),
@@ -366,14 +367,14 @@ mod tests {
             let mut out = Commands::new(&mut buf);
             prop_assert_eq!(request(recipe(kind), &r, &MEM, &mut out), Ok(()));
             prop_assert_eq!(out.len() % 2, 0);
-            // The interrupt is the last command, the number the one before it.
+            // The interrupt is the last command; the store of the seqno precedes it.
             let all = out.as_slice();
             let end = if all[all.len() - 1] == 0 { all.len() - 2 } else { all.len() - 1 };
             prop_assert_eq!(all[end], 0x0100_0000);
             prop_assert_eq!(&all[end - 3..end], &[0x0002_0104, seqno, 0]);
         }
 
-        /// Less room than needed is an error and no panic.
+        /// Too little room is an error and no panic.
         #[test]
         fn too_little_room_is_an_error(kind in kinds(), room in 0usize..38) {
             let mut buf = vec![0; room];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The three engines: what is fixed about them. None has a checker: a batch without privilege is confined by the chip
-//! (§5.3.7.6, G-44).
+//! The three engines. None has a checker: the chip confines an unprivileged batch (§5.3.7.6, G-44).
 
 use super::{
     emit, golden, names,
@@ -55,9 +54,9 @@ pub(crate) static VIDEO: RingEngine = RingEngine {
     )
 };
 
-/// All of them, in the order of the topology.
+/// The engines, in the order of the topology.
 pub(super) static RINGS: [&RingEngine; 3] = [&RENDER, &BLITTER, &VIDEO];
-/// The same, as the core sees them.
+/// The engines, for the core.
 pub(super) static ENGINES: [&dyn Engine; 3] = [&RENDER, &BLITTER, &VIDEO];
 
 #[cfg(test)]
@@ -75,7 +74,7 @@ mod tests {
         ..crate::mock::MEMORY
     };
 
-    /// A device whose engine at `base` is idle.
+    /// Returns a device whose engine at `base` is idle.
     fn device(base: u32) -> Mock {
         let mock = Mock::default();
         mock.set(0x12_0008, 0x40);
@@ -94,7 +93,8 @@ mod tests {
         assert_eq!(
             mock.take(),
             [
-                // G-25: stop, idle, head to tail, off, both to zero; interrupts masked.
+                // G-25: stop, idle, head to tail, disable, head and tail to zero; interrupts
+                // masked.
                 r(0x12_0008),
                 w(0x2_209c, 0x0100_0100),
                 r(0x2_209c),
@@ -186,7 +186,7 @@ mod tests {
             let r = BLITTER.start(&mock.hw(), &MEM, &mock);
             assert_eq!(r, Err(DeviceError::Timeout(name)));
         }
-        // Something is left in its ring, and it does not stop.
+        // Its ring is not empty, and it does not stop.
         let mock = device(0x2_2000);
         mock.fix(0x2_209c, 0);
         mock.set(0x2_2030, 0x48);
@@ -215,7 +215,7 @@ mod tests {
         mock.script(0x2_2034, &[0x40, 0x40, 0x40, 0x48, 0x48, 0, 0x48, 0x48, 0]);
         assert_eq!(BLITTER.start(&mock.hw(), &MEM, &mock), Ok(()));
         assert_eq!(mock.written(0x2_2034), [0x48, 0x48, 0x48, 0, 0, 0, 0, 0]);
-        // It is off only when the head is at the tail.
+        // The ring is disabled only when the head is at the tail.
         let log = mock.take();
         let off = log.iter().position(|a| *a == Access::W(0x2_203c, 0));
         let before = &log[..off.unwrap()];
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(BLITTER.start(&mock.hw(), &MEM, &mock), Ok(()));
         assert_eq!(mock.written(0x2_20c0), [0x0220_0220; 2]);
         assert_eq!(mock.warned.borrow().len(), 1);
-        // The second time helps: nothing is said.
+        // The second flush succeeds: no warning.
         let mock = device(0x2_2000);
         mock.script(0x2_20c0, &[0x20; 4]);
         assert_eq!(BLITTER.start(&mock.hw(), &MEM, &mock), Ok(()));
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(mock.written(0x2_203c), [0]);
         mock.set(0x2_2030, 0x48);
         assert_eq!(BLITTER.halt_hung(&mock.hw(), &mock), Ok(()));
-        // Nor does its head move.
+        // The head does not move either.
         mock.fix(0x2_2034, 0x40);
         assert_eq!(BLITTER.halt_hung(&mock.hw(), &mock), Ok(()));
         mock.gone.set(true);
@@ -273,10 +273,10 @@ mod tests {
         assert_eq!(RINGS.map(|e| e.desc().seqno_at), [0x100; 3]);
         // G-27: only the render engine has contexts.
         assert_eq!(RINGS.map(|e| e.desc().contexts), [true, false, false]);
-        // UW46: none is reset alone.
+        // UW46: no engine is reset alone.
         assert_eq!(RINGS.map(|e| e.desc().reset_group), [None; 3]);
-        // Digest 2.5: only the blitter copies; a row is a page, and rows are numbered with 16 bits,
-        // of which one is the sign.
+        // Digest 2.5: only the blitter copies. A page is a row; the number of rows is signed and
+        // has 16 bits.
         assert_eq!(RINGS.map(|e| e.desc().copy_pages), [0, 32767, 0]);
         assert_eq!(
             RINGS.map(|e| e.desc().id.class),

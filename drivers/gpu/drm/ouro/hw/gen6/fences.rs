@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The detiling fences that there are (SNB PRM V1P2 §4.5.4.1.1).
+//! The fence registers (SNB PRM V1P2 §4.5.4.1.1).
 
 use crate::intel::fences::{from_gen6, Fences};
 
-/// They are at 0x10_0000, 16 of them, with strides up to 128 KiB.
+/// 16 fences at 0x10_0000, with strides up to 128 KiB.
 pub(super) static FENCES: Fences = Fences {
     at: 0x10_0000,
     count: 16,
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn fields_at_their_ends() {
         for (r, value) in [
-            // §4.5.4.1.1: least stride of X is 3, of Y 0; greatest 3ff.
+            // §4.5.4.1.1: smallest stride of X is 3, of Y 0; largest 3ff.
             (region(0, 0x1000, 512, Tiling::X), 0x0000_0003_0000_0001u64),
             (region(0, 0x1000, 128, Tiling::Y), 0x0000_0000_0000_0003),
             (

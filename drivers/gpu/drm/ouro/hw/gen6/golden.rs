@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The golden state. Layout of the commands: the public XML of this generation's commands (M60 in the digest).
+//! The golden state. Layout of the commands: the public XML of this generation's commands (M60 in
+//! the digest).
 //!
-//! The registers that a context saves (§5.8) are here too: those with a workaround (G-38). The others are left as a
-//! reset makes them.
+//! It includes the registers with workarounds (G-38) that a context saves (§5.8). Other saved
+//! registers stay as after a reset.
 
 use super::{
     regs::{masked, Base, CACHE_MODE_0, INSTPM, INSTPM_FORCE_ORDERING},
@@ -12,7 +13,7 @@ use crate::intel::ring::golden::{
     null, state, Golden, State, BEGINNING, CHANGE, CHROMA_KEYS, LINES, ONE_PIXEL, VERTEX_ELEMENTS,
 };
 
-/// The state.
+/// The golden state.
 pub(super) static GOLDEN: Golden = Golden {
     before: &[],
     registers: &[
@@ -31,12 +32,12 @@ pub(super) static GOLDEN: Golden = Golden {
     ],
 };
 
-/// Samples, the stages of the pipeline, and pointers to their state.
+/// Multisampling, the stages of the pipeline, and pointers to their state.
 #[rustfmt::skip]
 const STAGES: &[State] = &[
-    // 3DSTATE_MULTISAMPLE: one sample; 3DSTATE_SAMPLE_MASK: that one.
+    // 3DSTATE_MULTISAMPLE: one sample; 3DSTATE_SAMPLE_MASK: enables it.
     null(0x790d, 3), state(0x7818_0000, 2, &[(1, 1)]),
-    // 3DSTATE_URB: the least that vertex shaders may have, 24 entries; none for geometry.
+    // 3DSTATE_URB: the minimum for vertex shaders, 24 entries; none for geometry shaders.
     state(0x7805_0000, 3, &[(1, 24)]),
     VERTEX_ELEMENTS,
     // 3DSTATE_CONSTANT_VS, _GS, _PS: no buffers.
@@ -45,17 +46,17 @@ const STAGES: &[State] = &[
     null(0x7810, 6), null(0x7811, 7), null(0x7812, 4),
     // 3DSTATE_SF: reads one attribute (15:11 of dword 1), culls nothing (30:29 of dword 3).
     state(0x7813_0000, 20, &[(1, 1 << 11), (3, 1 << 29)]),
-    // 3DSTATE_WM: no thread is dispatched (19); the number of threads of the smaller chip, less one
-    // (31:25), and one width of dispatch (0) must be there nevertheless.
+    // 3DSTATE_WM: no thread is dispatched (19). The maximum number of threads of the smaller chip,
+    // minus one (31:25), and one dispatch width (0) must be set nevertheless.
     state(0x7814_0000, 9, &[(5, (39 << 25) | 1)]),
-    // 3DSTATE_VIEWPORT_STATE_POINTERS (12:10 change), _CC_STATE_POINTERS, _SCISSOR_STATE_POINTERS.
+    // 3DSTATE_VIEWPORT_STATE_POINTERS (12:10 modify), _CC_STATE_POINTERS, _SCISSOR_STATE_POINTERS.
     state(0x780d_1c00, 4, &[]),
     state(0x780e_0000, 4, &[(1, CHANGE), (2, CHANGE), (3, CHANGE)]),
     null(0x780f, 2),
-    // 3DSTATE_SAMPLER_STATE_POINTERS, _BINDING_TABLE_POINTERS: 12, 9 and 8 change.
+    // 3DSTATE_SAMPLER_STATE_POINTERS, _BINDING_TABLE_POINTERS: 12, 9 and 8 modify.
     state(0x7802_1300, 4, &[]), state(0x7801_1300, 4, &[]),
 ];
-/// What is drawn to.
+/// Render targets, depth and stencil buffers.
 #[rustfmt::skip]
 const SURFACES: &[State] = &[
     // 3DSTATE_DEPTH_BUFFER: none (31:29 are 7), of 32 bit floats (20:18 are 1).
@@ -65,7 +66,7 @@ const SURFACES: &[State] = &[
 ];
 /// `3DSTATE_POLY_STIPPLE_PATTERN`.
 const PATTERN: &[State] = &[null(0x7907, 33)];
-/// `3DSTATE_GS_SVB_INDEX`: the four indices (30:29), without a limit.
+/// `3DSTATE_GS_SVB_INDEX`: the four indices (30:29), unlimited.
 const INDICES: &[State] = &[
     state(0x790b_0000, 4, &[(3, u32::MAX)]),
     state(0x790b_0000, 4, &[(1, 1 << 29), (3, u32::MAX)]),

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that all engines share and that this generation has alone, or with other bits, beside those of
-//! [`crate::intel::processor::gt_regs`].
+//! Registers outside the engines that only this generation has, or has with other bits, beside
+//! those of [`crate::intel::processor::gt_regs`].
 //!
-//! Offsets and bits: rows G-nn of the digest, as each says.
+//! Offsets and bits: rows G-nn of the digest.
 
 pub(super) use crate::intel::processor::gt_regs::*;
 
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-// --- Translation (G-19, G-21) ---
+// --- Address translation (G-19, G-21) ---
 
-/// Mode of all engines; masked. Its bits: [`crate::intel::ring::regs::GFX_MODE_PPGTT`] and behind.
+/// Mode of all engines; masked. Bits: [`crate::intel::ring::regs::GFX_MODE_PPGTT`] and the next
+/// constant.
 pub(super) const GFX_MODE: u32 = 0x2520;
-/// Bit 10 of [`GAM_ECOCHK`]: snooping as this chip needs it; bits 4:3: fetch 64 bytes of a table.
+/// Bit 10 of [`GAM_ECOCHK`]: snooping, as this chip requires; bits 4:3: fetch 64 bytes of a page
+/// table.
 pub(super) const GAM_ECOCHK_SET: u32 = (1 << 10) | (3 << 3);
-/// Bit 13 of [`GAC_ECO_BITS`]: snooping; bits 9:8: fetch 64 bytes of a table.
+/// Bit 13 of [`GAC_ECO_BITS`]: snooping; bits 9:8: fetch 64 bytes of a page table.
 pub(super) const GAC_ECO_BITS_SET: u32 = (1 << 13) | (3 << 8);
-/// The blitter's accesses.
+/// Control of the blitter's accesses.
 pub(super) const GAB_CTL: u32 = 0x2_4000;
-/// Bit 8 of [`GAB_CTL`]: goes on after a page fault.
+/// Bit 8 of [`GAB_CTL`]: continue after a page fault.
 pub(super) const GAB_CTL_CONTINUE: u32 = 1 << 8;
 
 // --- Contexts (G-27) ---
 
-/// Bytes of the parts of a context image.
+/// Sizes of the parts of a context image.
 pub(super) const CXT_SIZE: u32 = 0x21a0;
 
-/// [`CXT_SIZE`], in lines of 64 bytes.
+/// The fields of [`CXT_SIZE`], in lines of 64 bytes.
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 pub(super) struct ContextSize {
@@ -55,11 +57,12 @@ const_assert_eq!(core::mem::size_of::<ContextSize>(), 4);
 
 /// 3D chicken bits; masked.
 pub(super) const CHICKEN_3D: u32 = 0x2084;
-/// How pixels are spread over the slices; masked.
+/// The distribution of pixels over the slices; masked.
 pub(super) const GT_MODE: u32 = 0x20d0;
-/// Bit 5 of [`CACHE_MODE_0`](crate::intel::ring::regs::CACHE_MODE_0): policy of eviction from the stencil cache.
+/// Bit 5 of [`CACHE_MODE_0`](crate::intel::ring::regs::CACHE_MODE_0): eviction policy of the
+/// stencil cache.
 pub(super) const CACHE_MODE_0_STC_EVICT: u16 = 1 << 5;
-/// Clock gating that is off.
+/// Clock gating disables.
 pub(super) const UCGCTL1: u32 = 0x9400;
 
 // --- Tiling (G-31) ---

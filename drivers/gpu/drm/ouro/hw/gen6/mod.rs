@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Sandy Bridge: three rings, one global table, and a directory behind it that says the same.
+//! Sandy Bridge: three rings, a GGTT and an aliasing PPGTT.
 //!
-//! Sources: SNB PRM Volume 1 Part 2 (May 2011), cited by its section (`§5.3.8`); what it leaves out
-//! (most offsets and all command bits) by the row (`G-nn`) or section of the project's digest of it,
-//! which says where each value is from. What is the same for the video engine of the next generation is
-//! cited as `VCS §n`, that engine's document.
+//! Sources: SNB PRM Volume 1 Part 2 (May 2011), cited by section (`§5.3.8`). The document omits
+//! most offsets and all command bits; these are cited by row (`G-nn`) or section of the project's
+//! digest, which has the source of each value. Facts that also hold for the video engine of Gen7
+//! are cited from that engine's document (`VCS §n`).
 //!
-//! What machines with a ring per engine have in common is in `intel::ring`; `chip` says what this one is
-//! among them, `engine` what its three engines are, `emit` what their requests are made of. What it shares with the
-//! next generation is in `intel::processor`. Its own, one file for each concept: `workarounds` and `translation`
-//! bring it up; `fences`, `context` and `golden` are formats in memory and registers (`names`: of their
-//! bits); `display` is where the firmware's planes are.
+//! `intel::ring` drives all machines with a ring per engine; `chip` describes this one, `engine`
+//! its three engines, `emit` the commands of their requests. `intel::processor` has the parts
+//! shared with Gen7. The others are specific to this generation: `workarounds` and `translation`
+//! bring the chip up; `fences`, `context` and `golden` are formats, `names` has the names of status
+//! bits, `display` the display pipes.
 
 mod chip;
 mod context;
@@ -31,7 +31,7 @@ pub(crate) use chip::CHIP;
 #[cfg(test)]
 pub(crate) use display::PIPES;
 
-/// The generation.
+/// The description of the generation.
 pub static GEN6: Processor = Processor {
     name: "gen6",
     chip: &CHIP,
@@ -39,7 +39,7 @@ pub static GEN6: Processor = Processor {
         engines: &engine::ENGINES,
         pages: &pte::ENTRIES,
         fences: &fences::FENCES,
-        // A batch without privilege is confined by the chip (§5.3.7.6, G-44).
+        // The chip confines an unprivileged batch (§5.3.7.6, G-44).
         context: context::SIZE,
         directory_behind_iommu: false,
         own_directories: false,
@@ -50,7 +50,7 @@ pub static GEN6: Processor = Processor {
     render: workarounds::RENDER,
     swizzle: gt_regs::ARB_MODE_SWIZZLE,
     translation: translation::SETTINGS,
-    // Nobody is known to clear any on this chip.
+    // No driver is known to clear registers on this chip.
     leftovers: false,
     mode: translation::mode,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the bits of error and status registers are called.
+//! Names of the bits of error and status registers.
 //!
 //! Errors: SNB PRM V1P2 §5.7. Units: digest G-42 (from the public XML of these registers).
 
@@ -15,7 +15,7 @@ pub(crate) const TRANSLATION: &[BitName] = &[
     (5, "context page, IOMMU"), (6, "directory entry, IOMMU"), (7, "status page, IOMMU"), (8, "directory not loaded"),
 ];
 
-/// INSTDONE of the render engine. Bit 0 is no unit: the ring is enabled.
+/// INSTDONE of the render engine. Bit 0 (ring enabled) is no unit.
 #[rustfmt::skip]
 const RENDER_UNITS: &[BitName] = &[
     (1, "AVS"), (2, "HIZ"), (3, "GW"), (4, "TS"), (6, "TD"), (7, "VFE"), (8, "IEF"), (9, "VSC"), (10, "ISC2/3"),
@@ -24,7 +24,7 @@ const RENDER_UNITS: &[BitName] = &[
     (27, "MA2"), (28, "EU30"), (29, "EU31"), (30, "EU32"), (31, "MA3"),
 ];
 
-/// The second word.
+/// The second INSTDONE word.
 #[rustfmt::skip]
 const RENDER_MORE_UNITS: &[BitName] = &[
     (0, "VF"), (1, "VS0"), (2, "GS"), (3, "CL"), (4, "SF"), (5, "VME"), (6, "PL"), (7, "SO"), (8, "SI"), (9, "DG"),
@@ -33,7 +33,7 @@ const RENDER_MORE_UNITS: &[BitName] = &[
     (27, "RCC"), (28, "SVRW"), (29, "WMBE"), (30, "CS"), (31, "GAM"),
 ];
 
-/// The render engine's.
+/// Names for the render engine.
 pub(crate) static RENDER: Names = Names {
     errors: ERRORS,
     units: RENDER_UNITS,

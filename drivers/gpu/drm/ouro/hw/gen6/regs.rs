@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that each engine of this generation has, beside those that others have too
-//! ([`crate::intel::ring::regs`]), at offsets from the engine's base.
+//! Registers of each engine that only this generation has, beside those of
+//! [`crate::intel::ring::regs`], as offsets from the engine's base.
 //!
 //! Offsets and bits: G-08 and G-38 of the digest.
 
 pub(super) use crate::intel::ring::regs::*;
 
-/// Address of the status page in the global table, bits 31:12 (§5.5, G-08). After reset 0x1fff_f000,
-/// which is nowhere (§5.9). Only this generation has it here.
+/// GGTT address of the HWSP, bits 31:12 (§5.5, G-08). After reset 0x1fff_f000, which is not mapped
+/// (§5.9). Only this generation has it at this offset.
 pub(super) const HWS_PGA_GEN6: u32 = 0x2080;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Switching translation on (SNB PRM V1P2 §2.3, G-19, G-21). The mode is one for all engines.
+//! Enabling the PPGTT (SNB PRM V1P2 §2.3, G-19, G-21). One mode register serves all engines.
 
 use super::{
     gt_regs as gt_reg,
@@ -10,14 +10,14 @@ use crate::{
     io::Hw,
 };
 
-/// Caching and faults of translations, for all engines (G-21).
+/// Settings of caching and faults, for all engines (G-21).
 pub(super) const SETTINGS: Fixes = &[&[
     Fix::bits(gt_reg::GAC_ECO_BITS, gt_reg::GAC_ECO_BITS_SET, 0),
     Fix::bits(gt_reg::GAB_CTL, gt_reg::GAB_CTL_CONTINUE, 0),
     Fix::bits(gt_reg::GAM_ECOCHK, gt_reg::GAM_ECOCHK_SET, 0),
 ]];
 
-/// Whether batches are translated by the directory; and that only commands drop translations (G-19).
+/// Enables or disables the PPGTT; and lets only explicit commands invalidate TLBs (G-19).
 pub(super) fn mode(hw: &Hw<'_>, directory: bool) {
     let value = if directory {
         masked(GFX_MODE_EXPLICIT_TLB | GFX_MODE_PPGTT, 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Bits that must be other than after a reset (G-38), each with its reason.
+//! Workarounds: bits that must differ from their values after a reset (G-38).
 //!
-//! Those in registers that a context saves are here and in its first image too ([`super::golden`]).
+//! Bits of registers that a context saves are set here and in the golden state ([`super::golden`]).
 
 use super::{
     gt_regs as gt_reg,
@@ -12,33 +12,34 @@ use crate::intel::{
     ring::fixes::{Fix, Fixes},
 };
 
-/// The render engine's, after a reset of it.
+/// Workarounds of the render engine, to apply after each of its resets.
 pub(super) const RENDER: Fixes = &[&[
-    // Bit 14: no tuning for asynchronous flips. Bit 6: single vertices are dispatched after a time.
+    // Bit 14: disable an optimization for asynchronous flips. Bit 6: dispatch single vertices after
+    // a timeout.
     Fix::masked(
         Base::RENDER.at(MI_MODE),
         MI_MODE_ASYNC_FLIP | MI_MODE_VS_TIMER,
         0,
     ),
-    // Bit 10: no planes of hierarchical depth with four samples.
+    // Bit 10: disable hierarchical depth planes with four samples.
     Fix::masked(gt_reg::CHICKEN_3D, 1 << 10, 0),
-    // Bits 5 and 1: no fast clipping and culling in the strips-and-fans unit.
+    // Bits 5 and 1: disable fast clipping and culling in the strips-and-fans unit.
     Fix::masked(gt_reg::CHICKEN3_3D, (1 << 5) | (1 << 1), 0),
-    // Bits 9 and 7 are 1 and 0: pixels go to the slices in blocks of 16 by 4.
+    // Bits 9 and 7 are 1 and 0: distribute pixels over the slices in blocks of 16 by 4.
     Fix::masked(gt_reg::GT_MODE, 1 << 9, 1 << 7),
-    // Bit 5 clear: the other policy of eviction from the stencil cache is not supported. Bit 0 clear: no
+    // Bit 5 clear: the other eviction policy of the stencil cache is not supported. Bit 0 clear: no
     // operational flush of the render cache.
     Fix::write(regs::CACHE_MODE_0, CACHE_MODE_0),
 ]];
 
-/// What contexts have in `CACHE_MODE_0`.
+/// The value of `CACHE_MODE_0` in contexts.
 pub(super) const CACHE_MODE_0: u32 = masked(
     0,
     gt_reg::CACHE_MODE_0_STC_EVICT | regs::CACHE_MODE_0_OPERATIONAL_FLUSH,
 );
 
-/// Those that hold for the whole device. Units whose clocks are not gated: the firmware may know of more that must not
-/// be, and what it has set stays (UW47).
+/// Workarounds of the whole device: clock gating disables. Those that the firmware has set stay
+/// (UW47).
 pub(super) const DEVICE: Fixes = &[
     STANDBY_OFF,
     &[
