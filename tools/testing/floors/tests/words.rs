@@ -8,10 +8,7 @@ use std::{fs, path::Path};
 const FOLDERS: &[&str] = &["drivers/gpu/drm/ouro", "rust/ouro_kernel"];
 
 /// Folders and files that are not rewritten yet. A row that is not needed any more must be deleted.
-const LATER: &[&str] = &[
-    "drivers/gpu/drm/ouro/hw/gen4/",
-    "drivers/gpu/drm/ouro/hw/gen7/",
-];
+const LATER: &[&str] = &["drivers/gpu/drm/ouro/hw/gen4/"];
 
 /// Phrases, in lower case, and the words to write in their place.
 const PHRASES: &[(&str, &str)] = &[

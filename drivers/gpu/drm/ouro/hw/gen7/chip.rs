@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What this generation is among machines with a ring per engine, and how it is woken.
+//! The description of this generation as a machine with a ring per engine, and its forcewake
+//! methods.
 //!
-//! Several may ask it to stay awake, each by a bit of its own; firmware may have left that off, which a register in
-//! the power well says (V-04). So the first time it is asked in the one way, and if it does not wake, or says that
-//! this is off, in the way of the former generation.
+//! Multi-threaded forcewake has a request bit for each of several users. The firmware may have left
+//! it disabled; a register in the power well tells (V-04). So the first wake tries it, and if the
+//! device does not wake or reports it disabled, uses the method of Gen6.
 
 use super::{
     engine::RINGS,
@@ -21,21 +22,22 @@ use crate::{
     report::FaultKind,
 };
 
-/// Whether several may ask. The device is awake; if it is not, the register reads 0.
-fn several_may_ask(hw: &Hw<'_>) -> bool {
+/// Returns whether multi-threaded forcewake is enabled. The device is awake; if not, the register
+/// reads 0.
+fn has_mt_forcewake(hw: &Hw<'_>) -> bool {
     hw.regs.read32(ECOBUS) & ECOBUS_MT != 0
 }
 
-/// The number of the way in which the device is woken: of those in [`CHIP`], from 1 on. It is awake.
+/// Returns the forcewake method: its position in [`CHIP`], from 1 on. The device is awake.
 pub(super) fn way(hw: &Hw<'_>) -> u8 {
-    if several_may_ask(hw) {
+    if has_mt_forcewake(hw) {
         1
     } else {
         2
     }
 }
 
-/// The description.
+/// The description of the chip.
 pub(super) static CHIP: RingChip = processor::chip(processor::Chip {
     engines: &RINGS,
     ways: &[
@@ -46,7 +48,7 @@ pub(super) static CHIP: RingChip = processor::chip(processor::Chip {
                 offset: regs::FORCEWAKE_MT_ACK,
                 name: "FORCEWAKE_MT_ACK",
             },
-            works: several_may_ask,
+            works: has_mt_forcewake,
         },
         processor::LEGACY_WAKE,
     ],
@@ -71,7 +73,7 @@ mod tests {
         mock::{Access, Mock},
     };
 
-    /// A device whose registers answer at once, with `ecobus`.
+    /// Returns a device that acknowledges at once, with `ecobus` in its register.
     fn device(ecobus: u32) -> Mock {
         let mock = Mock::default();
         mock.set(0x12_0008, 0x40);
@@ -80,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn where_several_may_ask_it_is_asked_by_its_bit() {
+    fn with_mt_forcewake_the_device_is_woken_by_its_bit() {
         let mock = device(0x20);
         mock.script(0x13_0040, &[0, 1]);
         GT2.wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn where_they_may_not_it_is_asked_as_before() {
-        // It wakes and says so, or does not wake at all.
+        // The device wakes and reports the method disabled, or does not wake at all.
         for answers in [[0, 1].as_slice(), &[]] {
             let mock = device(0);
             mock.script(0x13_0040, answers);
@@ -132,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_was_found_is_not_looked_for_again() {
-        // Bits 31:24 of the card's word.
+        // Bits 31:24 of `Card`.
         for (card, request, answer) in [
             (0x0100_0000, 0xa188, 0x13_0040),
             (0x0200_0000, 0xa18c, 0x13_0090),

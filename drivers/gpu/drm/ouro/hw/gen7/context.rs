@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How large a context image is. Video and blitter have none (V-16).
+//! The size of a context image. Video engine and blitter have no images (V-16).
 
 use super::regs::{ContextSize, CXT_SIZE};
 use crate::intel::processor::context::Size;
 
-/// The extended part and that of vertex fetching, as the upstream driver counts them.
+/// The sum of the extended and vertex fetch parts, as in the upstream driver.
 pub(super) const SIZE: Size = Size {
     register: CXT_SIZE,
     lines: |sizes| {
@@ -28,7 +28,7 @@ mod tests {
             ((1 << 9) | 0x3f, Some(4096)),
             ((2 << 9) | 0x3f, Some(8192)),
             ((0x7f << 9) | 0x3f, Some(12288)),
-            // The power, ring, render and GT1 parts do not count.
+            // The power, ring, render and GT1 parts are not included.
             (0xffff_01c0, Some(0)),
             (u32::MAX, None),
         ] {

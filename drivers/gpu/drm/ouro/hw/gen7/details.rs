@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the video engine tells beside what all engines do: how its batches are fetched, and its translations.
+//! Diagnostics of the video engine: how it fetches batches, and its address translations.
 
 use super::regs::{self, BatchState, PendingAccess, PendingOffset, PendingPage};
 use crate::{
@@ -9,13 +9,13 @@ use crate::{
     translations::{Step, TranslationEntry, Unit},
 };
 
-/// The video engine's.
+/// The diagnostics of the video engine.
 pub(super) static VIDEO: Details = Details {
     levels,
     translations,
 };
 
-/// Whose TLBs they are, in the order of their registers (VCS §1.1.9.3.1 to §1.1.9.3.4).
+/// Users of the TLBs, in the order of their registers (VCS §1.1.9.3.1 to §1.1.9.3.4).
 const TLBS: [&str; 4] = ["VCS and VMC", "all media clients", "VDS and VLF FW", "VCR"];
 
 fn levels(hw: &Hw<'_>) -> BatchLevels {
@@ -26,18 +26,18 @@ fn levels(hw: &Hw<'_>) -> BatchLevels {
     }
 }
 
-/// Both halves of a vector of bits.
+/// Reads a bit vector of two registers.
 fn bits(hw: &Hw<'_>, at: u32) -> u64 {
     let [low, high] = [0, 4].map(|n| u64::from(hw.regs.read32(at.wrapping_add(n))));
     high.wrapping_shl(32) | low
 }
 
-/// The numbers of the bits that are set.
+/// Returns the numbers of the bits that are set.
 fn set(bits: u64) -> impl Iterator<Item = u8> {
     (0..regs::TLB_ENTRIES).filter(move |n| bits & 1u64.wrapping_shl((*n).into()) != 0)
 }
 
-/// A register of an array.
+/// Reads a register of an array.
 fn entry(hw: &Hw<'_>, array: u32, number: u8) -> u32 {
     let at = u32::from(number).wrapping_mul(4);
     hw.regs.read32(array.wrapping_add(at))
@@ -54,7 +54,7 @@ fn translations(hw: &Hw<'_>, found: &mut dyn FnMut(TranslationEntry)) {
                 buffer,
                 number,
                 page: (page & !0xfff).into(),
-                // The first one alone is divided.
+                // Only the first TLB is divided.
                 global: (n == 0).then_some(u32::from(number) < globals),
             });
         }
@@ -64,7 +64,7 @@ fn translations(hw: &Hw<'_>, found: &mut dyn FnMut(TranslationEntry)) {
         let page = PendingPage::from_bits(entry(hw, regs::PENDING_PAGE, number));
         let access = PendingAccess::from_bits(entry(hw, regs::PENDING_ACCESS, number));
         let ready = ready & 1u64.wrapping_shl(number.into()) != 0;
-        // VCS §1.1.9.4.5, the table. Without an IOMMU the third does not occur.
+        // VCS §1.1.9.4.5, the table. Without an IOMMU the third state does not occur.
         let step = match (ready, page.status()) {
             (false, false) => Step::Missed,
             (false, true) => Step::Behind,
@@ -148,7 +148,7 @@ mod tests {
                 "TLB of VCR, entry 33: 0x505000",
             ]
         );
-        // Nothing is written, and of others nothing is read.
+        // Nothing is written, and registers of invalid entries are not read.
         assert!(!mock.take().iter().any(|a| matches!(a, Access::W(..))));
         assert!(lines(ENGINES[0], &mock).is_empty() && lines(ENGINES[1], &mock).is_empty());
         assert_eq!(mock.take(), []);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_first_tlb_is_divided_as_its_register_says() {
-        // VCS §1.1.9.2.2: entries below bits 5:0 of 14050h are the global table's.
+        // VCS §1.1.9.2.2: entries below bits 5:0 of 14050h are for the GGTT.
         for (control, global) in [(0, false), (1, false), (2, true), (0xffff_ffff, true)] {
             let mock = Mock::default();
             mock.set(0x1_4050, control);
@@ -174,17 +174,17 @@ mod tests {
         mock.set(0x1_4704, 0x8000_0001);
         mock.set(0x1_4708, 0x0000_0002);
         mock.set(0x1_470c, 0x8000_0000);
-        // Entry 0: missed; 12345h is bits 31:12, Ah is bits 9:6, unit 8, 6 is bits 11:9.
+        // Entry 0: a miss; 12345h is bits 31:12, Ah is bits 9:6, unit 8, 6 is bits 11:9.
         mock.set(0x1_4400, 0x0001_2345);
         mock.set(0x1_4500, 0xaff0_0008);
         mock.set(0x1_4600, 0xffff_fe00);
         // Entry 1: ready, without vtstatus; a page of 40 bits.
         mock.set(0x1_4404, 0x0fff_fffe);
         mock.set(0x1_4504, 0xf000_0001);
-        // Entry 32: hit not present.
+        // Entry 32: hit, not present.
         mock.set(0x1_4480, 0x8000_0001);
         mock.set(0x1_4580, 0x0000_0000);
-        // Entry 63: done; bits of the entry are no part of the page.
+        // Entry 63: done; bits of the entry are not part of the page.
         mock.set(0x1_44fc, 0xf000_0001);
         mock.set(0x1_45fc, 0x0000_0000);
         assert_eq!(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Where the registers of the display's three pipes are: as the upstream driver has them.
+//! The three display pipes: register offsets, as in the upstream driver.
 
 use crate::intel::processor::display::{Pipe, Pipes, VGA};
 
 const fn pipe(n: u32) -> Pipe {
-    /// Bytes from one pipe's registers to those of the next.
+    /// Bytes between the registers of two pipes.
     const STEP: u32 = 0x1000;
     let at = n.wrapping_mul(STEP);
     Pipe {
@@ -16,7 +16,7 @@ const fn pipe(n: u32) -> Pipe {
     }
 }
 
-/// The pipes. The plane for VGA is on the first one.
+/// The display pipes. The VGA plane is on the first one.
 pub(super) static PIPES: Pipes = Pipes {
     pipes: &[pipe(0), pipe(1), pipe(2)],
     choice: 0,

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a request becomes in a ring, of what this generation's engines do.
+//! The commands of a request that are specific to this generation.
 //!
 //! ```text
 //! render                                     video, blitter
-//!   PIPE_CONTROL  stall                        MI_FLUSH_DW   drop TLB (and video caches)
-//!   PIPE_CONTROL  drop TLB and read caches
+//!   PIPE_CONTROL  stall                        MI_FLUSH_DW   invalidate TLBs (and video caches)
+//!   PIPE_CONTROL  invalidate TLBs, read caches
 //!   MI_LOAD_REGISTER_IMM  groups, directory    MI_LOAD_REGISTER_IMM  groups, directory
 //!   MI_STORE_REGISTER_MEM directory            MI_STORE_REGISTER_MEM directory
-//!   PIPE_CONTROL  both once more               MI_FLUSH_DW   drop TLB once more
+//!   PIPE_CONTROL  both once more               MI_FLUSH_DW   invalidate TLBs once more
 //!   MI_ARB_ON_OFF, MI_NOOP, MI_SET_CONTEXT,    -
 //!     MI_NOOP, MI_ARB_ON_OFF
 //!   the kernel's own commands                  the kernel's own commands
 //!                                              video, with a watchdog: load THRSH, CNTR
 //!   MI_BATCH_BUFFER_START                      MI_BATCH_BUFFER_START
 //!                                              video, with a watchdog: MI_FLUSH_DW, stop CNTR
-//!   PIPE_CONTROL  flush the write caches,      MI_FLUSH_DW   store the number, drop TLB
-//!                 store the number             32 x MI_STORE_DATA_INDEX of the number
+//!   PIPE_CONTROL  flush the write caches,      MI_FLUSH_DW   store the seqno, invalidate TLBs
+//!                 store the seqno              32 x MI_STORE_DATA_INDEX of the seqno
 //!                                              MI_FLUSH_DW   flush
 //!   MI_USER_INTERRUPT, MI_NOOP                 MI_USER_INTERRUPT, MI_NOOP
 //! ```
 //!
-//! A `PIPE_CONTROL` that drops state must follow one that stalls the parser, and each fourth one that does more than
-//! drop must stall it: all do (UW41). Others may not take the engine over while it swaps contexts
-//! (`WaProgramMiArbOnOffAroundMiSetContext`). On the engines without a 3D pipeline the interrupt may overtake the
-//! number, unless it is stored again and again and a flush stands behind that (V-10, UW42). Translations are dropped
-//! by a command with a store only (VCS §1.2.7), whose address has bit 5 clear (an erratum, VCS-066).
+//! A `PIPE_CONTROL` that invalidates state must follow one that stalls the parser, and at least
+//! each fourth one that does more than invalidate must stall it: here all do (UW41). Preemption is
+//! disabled while the engine switches contexts (`WaProgramMiArbOnOffAroundMiSetContext`). On the
+//! engines without a 3D pipeline the interrupt may overtake the seqno, unless repeated stores of
+//! the seqno and a flush precede the interrupt (V-10, UW42). Only a command with a store
+//! invalidates the TLBs (VCS §1.2.7); its address has bit 5 clear (an erratum, VCS-066).
 //!
-//! The directory is loaded where another one is, or where it has got entries since (VCS-004): see
-//! [`emit_directory`].
+//! A request loads a page directory if it differs from the engine's, or has got entries since it
+//! was loaded (VCS-004): see [`emit_directory`].
 
 use core::num::NonZeroU32;
 
@@ -51,34 +52,34 @@ use crate::{
     types::Seqno,
 };
 
-/// How often the number is stored behind the flush that stores it (V-10).
+/// The number of additional stores of the seqno (V-10).
 const STORES: usize = 32;
 
-/// The render engine's requests.
+/// Requests of the render engine.
 pub(super) static RENDER: Recipe = Recipe {
     load: Some(|slot, mem, out| emit_directory(Base::RENDER, slot, mem, out)),
     switch: Some([&[ARB_OFF, NOOP], &[NOOP, ARB_ON]]),
     ..Recipe::new(drop_render, finish_render, 8 + LOAD_DWORDS + 8 + 6 + 4)
 };
-/// The blitter's.
+/// Requests of the blitter.
 pub(super) static BLITTER: Recipe = Recipe {
     load: Some(|slot, mem, out| emit_directory(Base::BLITTER, slot, mem, out)),
     ..Recipe::new(drop_blitter, finish_other, OTHER_DWORDS)
 };
-/// The video engine's.
+/// Requests of the video engine.
 pub(super) static VIDEO: Recipe = Recipe {
     load: Some(|slot, mem, out| emit_directory(Base::VIDEO, slot, mem, out)),
     watchdog: Some(&WATCHDOG),
     ..Recipe::new(drop_video, finish_other, OTHER_DWORDS + Watchdog::DWORDS)
 };
-/// Dwords of the engines without a 3D pipeline.
+/// The largest number of dwords on the engines without a 3D pipeline.
 const OTHER_DWORDS: usize = 4 + LOAD_DWORDS + 4 + 4 + 3 * STORES + 4;
 
-/// A tick of the video engine's watchdog, as it is taken to be.
+/// Assumed length of a tick of the video engine's watchdog.
 const TICK_NS: NonZeroU32 = NonZeroU32::new(80).unwrap();
-/// The video engine's watchdog. How long a tick is stands nowhere: the threshold counts "clocks [...] the engine is
-/// expected to run". It is taken to be one of the engine's time stamp, 80 ns (VCS §1.1.9.5), by which the value after a
-/// reset is 110 ms.
+/// The video engine's watchdog. The length of a tick is not documented: the threshold counts
+/// "clocks [...] the engine is expected to run". The driver assumes the tick of the engine's
+/// timestamp, 80 ns (VCS §1.1.9.5), with which the value after a reset is 110 ms.
 static WATCHDOG: Watchdog = Watchdog {
     counter: regs::VCS_CNTR,
     threshold: regs::VCS_THRSH,
@@ -111,7 +112,7 @@ fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Res
     out.put(&Flush::storing(mem.scratch, 0).encode())
 }
 
-/// Has the four streams that shaders write start at the beginning of their buffers.
+/// Resets the write offsets of the four stream output buffers.
 pub(super) fn restart_streams(out: &mut Commands<'_>) -> Result<(), Overflow> {
     LoadRegisters(&[0, 4, 8, 12].map(|n| (SO_WRITE_OFFSET + n, 0))).put(out)
 }
@@ -159,13 +160,13 @@ mod tests {
         let expected: &[u32] = &[
             // UW41: stalls of the parser (20) and the scoreboard (1).
             0x7a00_0002, 0x0010_0002, 0, 0,
-            // Bits 24 global, 20 stall, 18 TLB, 16 media state, 15:14 store, 11 instruction, 10 texture, 4 vertex,
-            // 3 constant, 2 state.
+            // Bits 24 GGTT, 20 stall, 18 TLB, 16 media state, 15:14 store, 11 instruction, 10
+            // texture, 4 vertex, 3 constant, 2 state.
             0x7a00_0002, 0x0115_4c1c, 0x0003_0000, 0,
             0x0400_0000, 0, 0x0c00_0000, 0x0100_010c, 0, 0x0400_0001,
-            // Bit 8: no privilege.
+            // Bit 8: unprivileged.
             0x1880_0100, 0x0040_0000,
-            // Bits 24 global, 20 stall, 15:14 store, 12 render target, 7 flush, 5 data, 0 depth.
+            // Bits 24 GGTT, 20 stall, 15:14 store, 12 render target, 7 flush, 5 data, 0 depth.
             0x7a00_0002, 0x0110_50a1, 0x0002_0100, 0x1234,
             0x0100_0000, 0,
         ];
@@ -197,9 +198,9 @@ mod tests {
             0x7a00_0002, 0x0115_4c1c, 0x0003_0000, 0,
             // VCS-004, VCS-040, V-05: PP_DCLV, then PP_DIR_BASE; length 2n - 1.
             0x1100_0003, 0x2220, 0xffff_ffff, 0x2228, 0x0040_0000,
-            // VCS §1.2.11: bit 22 is the global table.
+            // VCS §1.2.11: bit 22 selects the GGTT.
             0x1240_0001, 0x2228, 0x0003_0000,
-            // Translations of the directory before.
+            // TLB entries of the previous directory.
             0x7a00_0002, 0x0010_0002, 0, 0,
             0x7a00_0002, 0x0115_4c1c, 0x0003_0000, 0,
             0x0400_0000, 0, 0x0c00_0000, 0x0100_010c, 0, 0x0400_0001,
@@ -218,7 +219,8 @@ mod tests {
 
     #[test]
     fn others_load_a_directory_of_their_own_engine() {
-        // VCS-002: the video engine's registers are 10000h further than the render engine's, the blitter's 20000h.
+        // VCS-002: the video engine's registers are at +10000h from the render engine's, the
+        // blitter's at +20000h.
         for (recipe, drop, base, watchdog) in [
             (&BLITTER, 0x1304_4002, 0x2_2000, None),
             (&VIDEO, 0x1304_4082, 0x1_2000, Some(5000)),
@@ -237,13 +239,13 @@ mod tests {
             };
             let all = emitted(recipe, &request);
             assert_eq!(all[..expected.len()], expected);
-            // There is room for both, the directory and the watchdog.
+            // The room is sufficient with both the directory and the watchdog.
             let longest = Emit {
                 watchdog,
                 ..request
             };
             assert_eq!(emitted(recipe, &longest).len(), recipe.dwords);
-            // Nothing of it where the directory stays.
+            // No load if the directory stays the same.
             let stay = emitted(recipe, &STAY);
             assert_eq!(all.len() - stay.len(), 12);
             assert!(!stay.contains(&(base + 0x228)));
@@ -252,7 +254,8 @@ mod tests {
 
     #[test]
     fn other_requests_dword_by_dword() {
-        // VCS §1.2.7: bits 18 TLB, 15:14 store, 7 video pipeline; the address' bit 2 is the global table.
+        // VCS §1.2.7: bits 18 TLB, 15:14 store, 7 video pipeline; bit 2 of the address selects the
+        // GGTT.
         for (recipe, drop) in [(&BLITTER, 0x1304_4002), (&VIDEO, 0x1304_4082)] {
             let mut expected = [
                 drop,
@@ -267,7 +270,7 @@ mod tests {
                 0,
             ]
             .to_vec();
-            // V-10: 32 stores of the number into the status page.
+            // V-10: 32 stores of the seqno in the HWSP.
             for _ in 0..32 {
                 expected.extend([0x1080_0001, 0x100, 0x1234]);
             }
@@ -282,9 +285,10 @@ mod tests {
             watchdog: Some(200_000),
             ..STAY
         };
-        // Behind the flush that drops translations, and before the one that stores the number. VCS §1.1.5: 12178h
-        // counts from 0, FFFFFFFFh stops it; 1217Ch is 2,500,000 ticks of 80 ns. §1.2.8: lengths of two registers
-        // and of one. §1.2.7: the flush waits for what the batch has begun.
+        // After the flush that invalidates the TLBs, and before the one that stores the seqno. VCS
+        // §1.1.5: 12178h counts from 0, FFFFFFFFh stops it; 1217Ch is 2,500,000 ticks of 80 ns.
+        // §1.2.8: lengths of two registers and of one. §1.2.7: the flush waits for the batch's
+        // work.
         #[rustfmt::skip]
         let expected: &[u32] = &[
             0x1304_4082, 0x0003_0004, 0, 0,
@@ -295,7 +299,7 @@ mod tests {
             0x1304_4002, 0x0002_0104, 0x1234, 0,
         ];
         assert_eq!(emitted(&VIDEO, &watched)[..22], *expected);
-        // Without a batch there is nothing to watch.
+        // Without a batch there is no watchdog.
         let nothing = Emit {
             batch: None,
             ..watched
@@ -303,7 +307,7 @@ mod tests {
         let registers = |all: &[u32]| all.iter().filter(|w| **w >> 23 == 0x22).count();
         assert_eq!(registers(&emitted(&VIDEO, &nothing)), 0);
         assert_eq!(registers(&emitted(&VIDEO, &STAY)), 0);
-        // Others have none, and it cannot be told everything.
+        // Other engines have no watchdog, and some limits cannot be set.
         let refused = |recipe, watchdog| {
             let mut buf = [0; 256];
             let r = Emit {
@@ -343,7 +347,7 @@ mod tests {
     }
 
     proptest! {
-        /// VCS-030: the tail is a quadword. And the room that the core reserves is enough.
+        /// VCS-030: the tail is quadword aligned. The room that the core reserves is sufficient.
         #[test]
         fn a_request_ends_on_a_quadword_within_its_bound(
             kind in 0usize..3,

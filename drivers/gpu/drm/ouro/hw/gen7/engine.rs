@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The three engines: what is fixed about them.
+//! The three engines.
 
 use super::{check, details, emit, golden, names, regs, CHIP};
 use crate::{
@@ -18,10 +18,11 @@ use crate::{
     },
 };
 
-/// Bits 31:29 of a ring's address are zero: it lies below 512 MiB (VCS-033). The upstream driver has rings anywhere.
+/// Bits 31:29 of a ring's address are zero: the ring is below 512 MiB (VCS-033). The upstream
+/// driver has no such limit.
 const RING_END: u64 = 512 << 20;
 
-/// What the core knows of an engine. Each has a number of its own, as each is reset alone.
+/// Returns the core's description of an engine. Each engine has its own reset group.
 const fn desc(kind: Kind, recipe: &Recipe, golden: Option<&Golden>) -> EngineDesc {
     EngineDesc {
         ring_end: RING_END,
@@ -61,8 +62,8 @@ static BLITTER: RingEngine = RingEngine {
     )
 };
 
-/// The video engine. Its wake-up before a tail was needed on the former generation only (V-13), and of errors it has
-/// one (VCS-080, VCS-081).
+/// The video engine. Only Gen6 needs a wake-up before a tail (V-13). The engine has one kind of
+/// error (VCS-080, VCS-081).
 static VIDEO: RingEngine = RingEngine {
     reset: Some(regs::GDRST_VIDEO),
     errors: ERROR_INSTRUCTION,
@@ -78,9 +79,9 @@ static VIDEO: RingEngine = RingEngine {
     )
 };
 
-/// All of them, in the order of the topology.
+/// The engines, in the order of the topology.
 pub(super) static RINGS: [&RingEngine; 3] = [&RENDER, &BLITTER, &VIDEO];
-/// The same, as the core sees them.
+/// The engines, for the core.
 pub(super) static ENGINES: [&dyn Engine; 3] = [&RENDER, &BLITTER, &VIDEO];
 
 #[cfg(test)]
@@ -102,7 +103,7 @@ mod tests {
         ..crate::mock::MEMORY
     };
 
-    /// An idle, awake device.
+    /// Returns an idle, awake device.
     fn device() -> Mock {
         let mock = Mock::default();
         mock.set(0x12_0008, 0x40);
@@ -120,17 +121,17 @@ mod tests {
         let mock = device();
         VIDEO.start(&mock.hw(), &MEM, &mock).unwrap();
         let order = [
-            // VCS-019: stopped; VCS-011: status page; VCS-071: nothing reported; VCS-022, 023: flush.
+            // VCS-019: stop; VCS-011: HWSP; VCS-071: nothing reported; VCS-022, 023: flush.
             (0x1_209c, 0x0100_0100),
             (0x4180, 0x0002_0000),
             (0x1_2098, 0xffff_ffff),
             (0x1_20c0, 0x0220_0220),
-            // VCS-083: the watchdog stands still.
+            // VCS-083: the watchdog is stopped.
             (0x1_2178, 0xffff_ffff),
-            // VCS-080: bit 0 alone; VCS-074: bits 12, 15 and 18.
+            // VCS-080: bit 0 only; VCS-074: bits 12, 15 and 18.
             (0x1_20b4, 0xffff_fffe),
             (0x1_20a8, 0xfffb_6fff),
-            // VCS-033, 004, 007, 034: start, groups, base, mode, 16 pages and on; VCS-019.
+            // VCS-033, 004, 007, 034: start, groups, base, mode, 16 pages and enable; VCS-019.
             (0x1_2038, 0x0001_0000),
             (0x1_2220, 0xffff_ffff),
             (0x1_2228, 0x0010_0000),
@@ -180,13 +181,13 @@ mod tests {
 
     #[test]
     fn the_video_engine_alone_has_a_watchdog() {
-        // VCS §1.1.5: what 32 bits of 80 ns can say, but for all ones; the least is the driver's.
+        // VCS §1.1.5: 32 bits of 80 ns, but not all ones; the driver sets the minimum.
         let limits = WatchdogLimits {
             least: 1000,
             most: 343_597_383,
         };
         assert_eq!(RINGS.map(|e| e.desc().watchdog), [None, None, Some(limits)]);
-        // The others' registers there are theirs.
+        // The other engines have other registers there.
         for engine in [&RENDER, &BLITTER] {
             let mock = device();
             engine.start(&mock.hw(), &MEM, &mock).unwrap();
@@ -208,14 +209,14 @@ mod tests {
             mock.take(),
             [Access::W(0x4_4014, !0x0204_8008), Access::R(0x4_4014)]
         );
-        // It counts for itself, and is shut alone.
+        // It has its own count, and is masked alone.
         GT2.irq_arm(&mock.hw(), &mut gt, 2, true);
         GT2.irq_watch(&mock.hw(), &mut gt, 2, true);
         GT2.irq_watch(&mock.hw(), &mut gt, 2, false);
         assert_eq!(mock.written(0x4_4014), [!0x0204_9008, !0x0200_9008]);
         assert_eq!(gt.counts.irq_arms, 1);
         mock.take();
-        // Others have none, and there is no fourth engine.
+        // Other engines have none, and there is no fourth engine.
         for engine in [0, 1, 3] {
             GT2.irq_watch(&mock.hw(), &mut gt, engine, true);
         }
@@ -241,14 +242,14 @@ mod tests {
             GT2.reset(&mock.hw(), ResetScope::Engine(n), &mock).unwrap();
             assert_eq!(mock.written(0x941c), [bit, bit]);
             assert_eq!(mock.written(base + 0x3c), [0]);
-            // Nothing of the others is touched.
+            // The other engines are not touched.
             for other in [0x2000u32, 0x1_2000, 0x2_2000]
                 .iter()
                 .filter(|b| **b != base)
             {
                 assert!((0..0x100).all(|at| mock.written(other + at).is_empty()));
             }
-            // What a reset of the render engine undoes is done again, of this chip.
+            // The render engine's workarounds of this chip are applied again.
             assert_eq!(mock.written(0x2090).len(), usize::from(n == 0));
             assert_eq!(mock.written(0xe100), []);
             assert_eq!(mock.written(0xb01c), []);
@@ -279,7 +280,8 @@ mod tests {
         // V-19: each engine has a checker, of version 10.
         let version = |e: &RingEngine| e.checker().map(|c| c.version());
         assert_eq!(RINGS.map(version), [Some(10); 3]);
-        // Each by its own rules: MFX_WAIT is the video engine's, PIPELINE_SELECT and MI_PREDICATE the render engine's.
+        // Each engine has its own rules: MFX_WAIT is the video engine's, PIPELINE_SELECT and
+        // MI_PREDICATE the render engine's.
         let passes = |e: &RingEngine, command| {
             let placed = crate::checker::Placed { goes_on: false };
             let verdict = e
@@ -301,7 +303,7 @@ mod tests {
         mock.aperture.set(256 << 20);
         mock.iommu.set(true);
         let topo = GT2.probe(&mock.hw(), &crate::chips::ALL[0]).unwrap();
-        // An IOMMU does not matter; bits 31:24 of the card's word are the way that wakes it.
+        // The PPGTT works behind an IOMMU; bits 31:24 of `Card` are the forcewake method.
         assert!(matches!(
             topo.space,
             Translation::PerContextDirectory {
@@ -332,7 +334,8 @@ mod tests {
         let log = mock.take();
         let at = |write| log.iter().position(|a| *a == write).unwrap();
         let order: Vec<_> = [
-            // Awake, reset, the device's and the render engine's workarounds, swizzle, tables, flush.
+            // Wake, reset, workarounds of the device and the render engine, swizzle, translation,
+            // flush.
             Access::W(0xa188, 0x0001_0001),
             Access::W(0x941c, 1),
             Access::W(0xb01c, 0x3c47_ff8c),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The detiling fences that there are (V-03).
+//! The fence registers (V-03).
 
 use crate::intel::fences::{from_gen6, Fences};
 
-/// They are at 0x10_0000, 32 of them, with strides up to 256 KiB.
+/// 32 fences at 0x10_0000, with strides up to 256 KiB.
 pub(super) static FENCES: Fences = Fences {
     at: 0x10_0000,
     count: 32,
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn strides_go_to_256_kib() {
-        // In 128 bytes, less one, in bits 42:32.
+        // In units of 128 bytes, minus one, in bits 42:32.
         let encoded = |stride| FENCES.encode(&region(stride));
         assert_eq!(encoded(131072), Ok(0x0000_23ff_0000_1003));
         assert_eq!(encoded(262144), Ok(0x0000_27ff_0000_1003));

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Ivy Bridge: the successor of Sandy Bridge, with a video engine that is documented.
+//! Ivy Bridge: the successor of Sandy Bridge, with a documented video engine.
 //!
-//! Sources: IHD-OS-V1 Pt 5 – 05 12, the document of the video engine's command streamer, cited by its section
-//! (`VCS §1.1.6`) or by the row of the project's digest of it (`VCS-061`; what it leaves out: `V-10`). It gives the
-//! ring registers of the other engines too. What concerns the render engine and the device around is the upstream
-//! driver's, and what the command formats say the public XML of this generation's commands.
+//! Sources: IHD-OS-V1 Pt 5 – 05 12, the document of the video engine's command streamer, cited by
+//! section (`VCS §1.1.6`) or by row of the project's digest of it (`VCS-061`; facts that it omits:
+//! `V-10`). The document has the ring registers of the other engines, too. Facts about the render
+//! engine and the device are the upstream driver's; command formats are those of the public XML of
+//! this generation's commands.
 //!
-//! It shares most with `gen6`: what is the same is in `intel::processor` and `intel::ring`. What is here: `chip` says
-//! what it is among machines with a ring per engine, `engine` what its three engines are, `emit` what their requests
-//! are made of; `check` decides which batches run with privilege; `workarounds` and `translation` bring it up;
-//! `context`, `fences`, `golden` and `names` are formats; `details` is what a report says of the video engine alone.
-//! `regs` are registers.
+//! Most code is shared with `gen6`, in `intel::processor` and `intel::ring`. The files here are
+//! specific to this generation: `chip` describes it as a machine with a ring per engine, `engine`
+//! its three engines, `emit` the commands of their requests; `check` decides which batches run
+//! privileged; `workarounds` and `translation` bring the chip up; `context`, `fences`, `golden` and
+//! `names` are formats; `details` has the video engine's diagnostics; `regs` are registers.
 
 pub mod check;
 mod chip;
@@ -32,7 +33,7 @@ use crate::intel::{
 };
 use chip::CHIP;
 
-/// A chip of the generation, which differs from others in its render engine's workarounds and those of the device.
+/// Creates a chip of the generation from the workarounds of the device and of the render engine.
 const fn processor(device: Fixes, render: Fixes) -> Processor {
     Processor {
         name: "gen7",
@@ -42,7 +43,7 @@ const fn processor(device: Fixes, render: Fixes) -> Processor {
             pages: &pte::ENTRIES,
             fences: &fences::FENCES,
             context: context::SIZE,
-            // The upstream driver uses it there on this generation.
+            // The upstream driver uses it behind an IOMMU on this generation.
             directory_behind_iommu: true,
             own_directories: true,
             way: chip::way,
@@ -52,15 +53,15 @@ const fn processor(device: Fixes, render: Fixes) -> Processor {
         render,
         swizzle: regs::ARB_MODE_SWIZZLE,
         translation: translation::SETTINGS,
-        // CVE-2019-14615. The upstream driver clears them by a program on the execution units, which no document
-        // describes here.
+        // CVE-2019-14615. The upstream driver clears the registers by a program on the execution
+        // units, which no available document describes.
         leftovers: true,
-        // Each engine has a mode of its own, which is set when the directory is loaded.
+        // Each engine has its own mode register, which `load_directory` sets.
         mode: |_, _| (),
     }
 }
 
-/// The smaller chip: GT1.
+/// GT1, the smaller chip.
 pub static GT1: Processor = processor(workarounds::DEVICE_GT1, workarounds::RENDER_GT1);
-/// The larger chip: GT2.
+/// GT2, the larger chip.
 pub static GT2: Processor = processor(workarounds::DEVICE_GT2, workarounds::RENDER_GT2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the bits of error and status registers are called, beside those of [`crate::intel::processor::names`].
+//! Names of the bits of error and status registers, beside those of
+//! [`crate::intel::processor::names`].
 //!
 //! Units: the public XML of this generation's registers (`INSTDONE_1`, `SC_INSTDONE`).
 
@@ -8,15 +9,15 @@ use crate::{
     report::{BitName, Names},
 };
 
-/// Bits of the device's error register at 0x40a0, as the upstream tools name them. Streams of protected content
-/// that name a place which is not theirs have bits of their own.
+/// Bits of the device's error register at 0x40a0, with the names of the upstream tools. Accesses of
+/// protected content to foreign memory have bits of their own.
 #[rustfmt::skip]
 pub(super) const TRANSLATION: &[BitName] = &[
     (0, "page"), (1, "place of a protected read"), (2, "directory entry"), (3, "place of a protected read-only stream"),
     (4, "page, IOMMU"), (5, "place of a protected write"), (6, "directory entry, IOMMU"), (8, "directory not loaded"),
 ];
 
-/// INSTDONE of the render engine. Bit 0 is no unit: the ring is enabled.
+/// INSTDONE of the render engine. Bit 0 (ring enabled) is no unit.
 #[rustfmt::skip]
 const RENDER_UNITS: &[BitName] = &[
     (1, "VFG"), (2, "VS"), (3, "HS"), (4, "TE"), (5, "DS"), (6, "GS"), (7, "SOL"), (8, "CL"), (9, "SF"), (12, "TDG"),
@@ -24,14 +25,14 @@ const RENDER_UNITS: &[BitName] = &[
     (23, "RCCFBC CS"),
 ];
 
-/// The second word: units of the slices.
+/// The second INSTDONE word: units of the slices.
 #[rustfmt::skip]
 const SLICE_UNITS: &[BitName] = &[
     (0, "SVL"), (1, "WMFE"), (2, "WMBE"), (3, "HIZ"), (4, "STC"), (5, "IZ"), (6, "SBE"), (8, "RCZ"), (9, "RCC"),
     (10, "RCPBE"), (11, "RCPFE"), (12, "DAPB"), (13, "DAPRBE"), (14, "IECP"), (15, "SARB"), (16, "VSC"),
 ];
 
-/// The render engine's.
+/// Names for the render engine.
 pub(super) static RENDER: Names = Names {
     errors: ERRORS,
     units: RENDER_UNITS,
@@ -63,7 +64,7 @@ mod tests {
         mock.set(0x12_0008, 0x40);
         mock.fix(0x206c, !(1 << 7));
         mock.fix(0x7100, !(1 << 16));
-        // V-17: page 31:12, 11 global, source 10:3, kind 2:1, valid; VCS §1.1.9.4.6: source 8.
+        // V-17: page 31:12, 11 GGTT, source 10:3, kind 2:1, valid; VCS §1.1.9.4.6: source 8.
         for (kind, said) in [
             (0, FaultKind::InvalidEntry),
             (1, FaultKind::InvalidDirectory),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Switching translation on: each engine has a mode of its own (VCS-003 to VCS-007, V-05, V-24); and loading another
-//! directory in a request.
+//! Enabling the PPGTT: each engine has its own mode register (VCS-003 to VCS-007, V-05, V-24); and
+//! loading another page directory in a request.
 
 use super::regs::{
     masked, Base, GAC_ECO_BITS, GAC_ECO_BITS_64_BYTES, GAM_ECOCHK, GAM_ECOCHK_GFDT, GAM_ECOCHK_LLC,
@@ -19,24 +19,26 @@ use crate::{
     types::GgttAddr,
 };
 
-/// Caching of translations, for all engines (V-24).
+/// Settings of caching, for all engines (V-24).
 pub(super) const SETTINGS: Fixes = &[&[
     Fix::bits(GAC_ECO_BITS, GAC_ECO_BITS_64_BYTES, 0),
     Fix::bits(GAM_ECOCHK, GAM_ECOCHK_LLC, GAM_ECOCHK_GFDT),
 ]];
 
-/// Loads an engine's directory, and has it translate by that (VCS-004, VCS-007). Its ring is stopped.
+/// Loads an engine's page directory and enables its PPGTT (VCS-004, VCS-007). The ring must be
+/// stopped.
 pub(super) fn load_directory(hw: &Hw<'_>, engine: Base, slot: GgttAddr) {
     translation::load_directory(hw, engine, slot);
     hw.regs
         .write32(engine.at(GFX_MODE), masked(GFX_MODE_PPGTT, 0));
 }
 
-/// Dwords of [`emit_directory`].
+/// The number of dwords of [`emit_directory`].
 pub(super) const LOAD_DWORDS: usize = 5 + 3;
 
-/// Loads a directory when the parser gets there: all groups, then the base, which loads them (VCS-004, VCS-040). The
-/// upstream driver stores the base after that, so that the parser goes on only when it is loaded.
+/// Writes commands that load a page directory: all groups, then the base, whose write loads them
+/// (VCS-004, VCS-040). Like the upstream driver, they then store the base, so that the parser waits
+/// for the load.
 pub(super) fn emit_directory(
     engine: Base,
     slot: GgttAddr,

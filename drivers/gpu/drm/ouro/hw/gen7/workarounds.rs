@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Bits that must be other than after a reset, each with its reason; and the set-up of the L3 cache.
+//! Workarounds: bits that must differ from their values after a reset; and the set-up of the L3
+//! cache.
 //!
-//! No document of this generation is there for these registers: all are the upstream driver's, whose names of the
-//! workarounds stand beside them. Those in registers that a context saves are in its first image
-//! ([`super::golden`]). The chicken bits of the display's planes are left out: nothing is shown.
+//! No available document describes these registers: all values are the upstream driver's, and the
+//! comments have its names of the workarounds. Bits of registers that a context saves are in the
+//! golden state ([`super::golden`]). Chicken bits of display planes are left out: the driver does
+//! not use the display.
 
 use super::regs::{
     Base, CHICKEN3_3D, COMMON_SLICE_CHICKEN1, FF_THREAD_MODE, GFX_MODE, GFX_MODE_EXPLICIT_TLB,
@@ -16,17 +18,18 @@ use crate::intel::{
     ring::fixes::{Fix, Fixes},
 };
 
-/// Bit 0 of a row's chicken bits: clocks of idle units are not gated with those of the row.
+/// Bit 0 of a row's chicken bits: do not gate the clocks of idle units with those of the row.
 const ROW: Fix = Fix::masked(ROW_CHICKEN2, 1 << 0, 0);
-/// The same of the second row, on GT2.
+/// [`ROW`] for the second row, on GT2.
 const SECOND_ROW: Fix = Fix::masked(ROW_CHICKEN2_GT2, 1 << 0, 0);
-/// What both chips have next.
+/// Workarounds of the device that both chips have.
 const DEVICE: &[Fix] = &[
-    // Bit 13, WaDisableRCZUnitClockGating: the clock of the depth cache is not gated. Others stay (UW47).
+    // Bit 13, WaDisableRCZUnitClockGating: the clock of the depth cache is not gated. Other bits
+    // stay (UW47).
     Fix::bits(UCGCTL2, 1 << 13, 0),
     // Bit 11, WaCatErrorRejectionIssue.
     Fix::bits(SQ_CHICKEN_MBCUNIT, 1 << 11, 0),
-    // Bits 22:21 are 1: a middle share of the last-level cache.
+    // Bits 22:21 are 1: the medium share of the last-level cache.
     Fix::bits(MBCUNIT_SNPCR, 1 << 21, 1 << 22),
     // Bit 10 clear, WaDisableRHWOOptimizationForRenderHang.
     Fix::masked(COMMON_SLICE_CHICKEN1, 0, 1 << 10),
@@ -36,21 +39,22 @@ const DEVICE: &[Fix] = &[
     Fix::bits(L3SQCREG4, 0, 1 << 27),
 ];
 
-/// Those of the whole device, on GT1.
+/// Workarounds of the device on GT1.
 pub(super) const DEVICE_GT1: Fixes = &[STANDBY_OFF, &[ROW], DEVICE];
-/// On GT2, whose second row must be told too.
+/// Workarounds of the device on GT2, which has a second row.
 pub(super) const DEVICE_GT2: Fixes = &[STANDBY_OFF, &[ROW, SECOND_ROW], DEVICE];
 
-/// The render engine's, of both chips.
+/// Workarounds of the render engine on both chips, first part.
 const THREADS: &[Fix] = &[
     // Bit 10, WaDisableEarlyCull.
     Fix::masked(CHICKEN3_3D, 1 << 10, 0),
-    // Bits 18:16, 14:12 and 6:4 are 0, WaVSThreadDispatchOverride: the hardware gives out threads of all kinds.
+    // Bits 18:16, 14:12 and 6:4 are 0, WaVSThreadDispatchOverride: the hardware dispatches threads
+    // of all kinds.
     Fix::bits(FF_THREAD_MODE, 0, 0x7_7070),
 ];
 /// Bit 3, `WaDisablePSDDualDispatchEnable`, on GT1.
 const DISPATCH: Fix = Fix::masked(HALF_SLICE_CHICKEN1, 1 << 3, 0);
-/// What both chips have next.
+/// Workarounds of the render engine on both chips, last part.
 const MODES: &[Fix] = &[
     // Bits 13 and 11, WaBCSVCSTlbInvalidationMode.
     Fix::masked(
@@ -58,15 +62,15 @@ const MODES: &[Fix] = &[
         GFX_MODE_EXPLICIT_TLB | GFX_MODE_REPLAY,
         0,
     ),
-    // Bits 9 and 7 are 1 and 0: pixels go to the slices in blocks of 16 by 4.
+    // Bits 9 and 7 are 1 and 0: distribute pixels over the slices in blocks of 16 by 4.
     Fix::masked(GT_MODE, 1 << 9, 1 << 7),
     // Bit 14, WaDisableAsyncFlipPerfMode.
     Fix::masked(Base::RENDER.at(MI_MODE), MI_MODE_ASYNC_FLIP, 0),
 ];
 
-/// The render engine's, after a reset of it, on GT1.
+/// Workarounds of the render engine on GT1, to apply after each of its resets.
 pub(super) const RENDER_GT1: Fixes = &[THREADS, &[DISPATCH], MODES];
-/// On GT2.
+/// Workarounds of the render engine on GT2, to apply after each of its resets.
 pub(super) const RENDER_GT2: Fixes = &[THREADS, MODES];
 
 #[cfg(test)]
@@ -79,7 +83,7 @@ mod tests {
     };
     use std::vec::Vec;
 
-    /// What a list writes, on a device that reads `ones` in one register.
+    /// Returns the writes of a list, on a device that reads `ones` in one register.
     fn written(list: Fixes, ones: u32) -> Vec<(u32, u32)> {
         let mock = Mock::default();
         mock.set(0x12_0008, 0x40);

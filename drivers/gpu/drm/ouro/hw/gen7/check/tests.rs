@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Batches in literal dwords, and what becomes of them. Expected values: VCS §1.2 for formats, V-19, V-20 and
-//! upstream's version 10 (Linux 7.3) for what is allowed.
+//! The checker's verdicts on batches in literal dwords. Expected values: VCS §1.2 for formats;
+//! V-19, V-20 and upstream's version 10 (Linux 7.3) for the rules.
 
 use super::*;
 use crate::checker::{Checker, Placed, Verdict};
@@ -17,7 +17,7 @@ fn check(engine: &Tables, batch: &[u32]) -> Verdict {
     check_part(engine, batch, false)
 }
 
-/// A batch with an end behind it: `true` if it runs with privilege, `false` if without.
+/// Checks a batch after adding an end: `true` if it runs privileged, `false` if unprivileged.
 fn passes(engine: &Tables, commands: &[u32]) -> bool {
     let batch = [commands, &[END]].concat();
     match check(engine, &batch) {
@@ -30,7 +30,7 @@ fn passes(engine: &Tables, commands: &[u32]) -> bool {
     }
 }
 
-/// Where a batch breaks a rule for which user space gets an error.
+/// Returns where a batch breaks a rule for which user space gets an error.
 fn refused(engine: &Tables, batch: &[u32]) -> usize {
     match check(engine, batch) {
         Verdict::Reject { at, .. } => at,
@@ -44,7 +44,7 @@ const ALL: [&Tables; 3] = [&RENDER, &VIDEO, &BLITTER];
 fn an_end_is_enough_and_nothing_behind_it_counts() {
     for engine in ALL {
         assert_eq!(check(engine, &[END]), Verdict::Unchanged(1));
-        // A client that no engine has stands behind the end.
+        // A client that no engine has follows the end.
         assert_eq!(check(engine, &[0, END, 0xe000_0000]), Verdict::Unchanged(2));
         assert_eq!(engine.version(), 10);
     }
@@ -57,7 +57,7 @@ fn a_batch_without_an_end_is_an_error() {
         assert_eq!(refused(engine, &[]), 0);
         // A dword of a store is not an end.
         assert_eq!(refused(engine, &[0x1000_0002, 0, 0, END]), 4);
-        // An end with another bit is not one, but a command of three dwords for upstream.
+        // An end with another bit set is no end, but for upstream a command of three dwords.
         assert_eq!(refused(engine, &[0x0500_0001, 0, 0]), 3);
         assert!(!passes(engine, &[0x0500_0001, 0, 0]));
     }
@@ -78,9 +78,9 @@ fn clients_that_an_engine_has_not_are_an_error() {
 
 #[test]
 fn a_command_that_is_longer_than_the_rest_is_an_error() {
-    // MI_SET_CONTEXT of 34 dwords, which is not allowed either: the length is looked at first.
+    // MI_SET_CONTEXT of 34 dwords: the length is checked before the rule.
     assert_eq!(refused(&RENDER, &[0x0c00_0020, END]), 0);
-    // MI_STORE_REGISTER_MEM is taken for three dwords, whatever it says.
+    // MI_STORE_REGISTER_MEM has three dwords, whatever its length field says.
     assert_eq!(refused(&RENDER, &[0x1200_0000, 0x2358]), 0);
     // MI_BATCH_BUFFER_START is the last dword.
     assert_eq!(refused(&BLITTER, &[0, 0x1880_0000]), 1);
@@ -93,7 +93,7 @@ fn a_command_that_is_longer_than_the_rest_is_an_error() {
 
 #[test]
 fn the_first_command_that_counts_decides() {
-    // What is not allowed comes first: nobody looks at the client behind it.
+    // The rule is broken first, so the client after it is not checked.
     assert_eq!(
         check(&RENDER, &[0x0100_0000, 0xe000_0000, END]),
         Verdict::Original {
@@ -102,7 +102,7 @@ fn the_first_command_that_counts_decides() {
         }
     );
     assert_eq!(refused(&RENDER, &[0xe000_0000, 0x0100_0000, END]), 0);
-    // What only this driver does not vouch for hides no error.
+    // A command that only this driver does not accept hides no later error.
     let suspend = 0x0580_0001;
     assert_eq!(refused(&RENDER, &[suspend, 0xe000_0000, END]), 1);
     assert_eq!(
@@ -121,24 +121,24 @@ fn a_part_of_a_batch_without_its_end_runs_as_it_is() {
         assert_eq!(check_part(engine, &[0, 0], true), original(2, "no end"));
         let cut = [0, 0x1000_0002, 0];
         assert_eq!(check_part(engine, &cut, true), original(1, "length"));
-        // What stands in the part counts.
+        // The contents of the part are checked.
         assert_eq!(check_part(engine, &[0, END], true), Verdict::Unchanged(2));
         let client = check_part(engine, &[0xe000_0000], true);
         assert!(matches!(client, Verdict::Reject { at: 0, .. }));
     }
 }
 
-/// Memory interface commands, whether they pass on the render engine, the video engine and the blitter.
+/// MI commands, and whether they pass on the render engine, the video engine and the blitter.
 #[test]
 fn memory_interface_commands() {
     let y = true;
     let n = false;
     let table: &[(&[u32], [bool; 3])] = &[
-        // MI_NOOP, also one that writes the register of no-ops (bit 22).
+        // MI_NOOP, also one that writes the no-op register (bit 22).
         (&[0x0000_0000], [y, y, y]),
         (&[0x0040_1234], [y, y, y]),
-        // MI_USER_INTERRUPT, MI_WAIT_FOR_EVENT, MI_ARB_ON_OFF. (On the blitter upstream takes the last one for
-        // three dwords and lets it pass.)
+        // MI_USER_INTERRUPT, MI_WAIT_FOR_EVENT, MI_ARB_ON_OFF. (On the blitter, upstream gives the
+        // last one three dwords and accepts it.)
         (&[0x0100_0000], [n, n, n]),
         (&[0x0180_0002], [n, n, n]),
         (&[0x0400_0001, 0, 0], [n, n, n]),
@@ -148,7 +148,8 @@ fn memory_interface_commands() {
         // MI_SUSPEND_FLUSH off and on.
         (&[0x0580_0000], [y, y, y]),
         (&[0x0580_0001], [n, n, n]),
-        // MI_FLUSH, MI_PREDICATE, MI_TOPOLOGY_FILTER are the render engine's; others may take them for longer.
+        // MI_FLUSH, MI_PREDICATE, MI_TOPOLOGY_FILTER are the render engine's; others may use
+        // another length.
         (&[0x0200_0000, 0], [y, n, n]),
         (&[0x0600_0000, 0], [y, n, n]),
         (&[0x0680_0000, 0], [y, n, n]),
@@ -160,7 +161,8 @@ fn memory_interface_commands() {
         (&[0x0c00_0000, 0], [n, n, n]),
         // MI_URB_CLEAR.
         (&[0x0c80_0000, 0], [y, n, n]),
-        // MI_STORE_DATA_IMM of a dword and a quadword; in the global table; of two dwords; with reserved bits.
+        // MI_STORE_DATA_IMM of a dword and a quadword; in the GGTT; of two dwords; with reserved
+        // bits.
         (&[0x1000_0002, 0, 0x1000, 7], [y, y, y]),
         (&[0x1000_0003, 0, 0x1000, 7, 8], [y, y, y]),
         (&[0x1040_0002, 0, 0x1000, 7], [n, n, n]),
@@ -173,7 +175,7 @@ fn memory_interface_commands() {
         (&[0x1300_0001, 0, 0], [n, y, y]),
         (&[0x1300_4002, 0x1000, 7, 0], [n, y, y]),
         (&[0x1304_c002, 0x1000, 7, 0], [n, y, y]),
-        // Notify; a store in the global table and in the status page; the same bits without a store.
+        // Notify; a store in the GGTT and in the HWSP; the same bits without a store.
         (&[0x1300_0101, 0, 0], [n, n, n]),
         (&[0x1300_4001, 0x1004, 7], [n, n, n]),
         (&[0x1320_4001, 0x1000, 7], [n, n, n]),
@@ -181,16 +183,16 @@ fn memory_interface_commands() {
         (&[0x1320_0001, 0x1000, 7], [n, y, y]),
         // Protected memory.
         (&[0x1340_0001, 0, 0], [n, n, n]),
-        // MI_CLFLUSH of the own space and of the global one.
+        // MI_CLFLUSH of a PPGTT and of a GGTT address.
         (&[0x1380_0001, 0x1000, 0], [y, n, n]),
         (&[0x13c0_0001, 0x1000, 0], [n, n, n]),
-        // MI_REPORT_PERF_COUNT, the same.
+        // MI_REPORT_PERF_COUNT of a PPGTT and of a GGTT address.
         (&[0x1400_0001, 0x1000, 0], [y, n, n]),
         (&[0x1400_0001, 0x1001, 0], [n, n, n]),
-        // MI_LOAD_REGISTER_REG came later; MI_BATCH_BUFFER had gone.
+        // Later chips have MI_LOAD_REGISTER_REG; only earlier ones have MI_BATCH_BUFFER.
         (&[0x1500_0001, 0x2358, 0x5280], [n, n, n]),
         (&[0x1800_0001, 0, 0], [n, n, n]),
-        // MI_BATCH_BUFFER_START, first and second level, with and without privilege.
+        // MI_BATCH_BUFFER_START, first and second level, privileged and unprivileged.
         (&[0x1880_0000, 0x1000], [n, n, n]),
         (&[0x1880_0100, 0x1000], [n, n, n]),
         (&[0x18c0_0000, 0x1000], [n, n, n]),
@@ -210,7 +212,7 @@ fn memory_interface_commands() {
     }
 }
 
-/// Every register that a batch may load, as upstream's lists have them, dword by dword.
+/// Returns the offsets of all registers that a batch may load, from upstream's lists.
 fn listed() -> [Vec<u32>; 3] {
     let counters = (0x2300..0x2358).step_by(4);
     let clocks = [0x2358, 0x235c, 0x4358, 0x435c, 0x2_2358, 0x2_235c];
@@ -245,7 +247,7 @@ fn registers_are_those_of_the_lists_and_no_others() {
                 allowed,
                 "{register:x}"
             );
-            // MI_LOAD_REGISTER_MEM: not of a register some bits of which are not to be set.
+            // MI_LOAD_REGISTER_MEM: no register with restricted bits.
             assert_eq!(
                 passes(engine, &[0x1480_0001, register, 0x1000]),
                 allowed && register != 0x2_2200,
@@ -257,12 +259,12 @@ fn registers_are_those_of_the_lists_and_no_others() {
 
 #[test]
 fn all_pairs_of_a_load_are_looked_at() {
-    // Two offsets of transform feedback; the second is the ring's start.
+    // Two offsets of transform feedback; the register RING_START.
     assert!(passes(&RENDER, &[0x1100_0003, 0x5280, 0, 0x5284, 0]));
     assert!(!passes(&RENDER, &[0x1100_0003, 0x5280, 0, 0x2038, 0]));
-    // A value may be anything, an offset too.
+    // Any value is allowed, even that of an offset.
     assert!(passes(&RENDER, &[0x1100_0001, 0x5280, 0x2038]));
-    // Half a pair: the chip may take the dword behind it for the value.
+    // Half a pair: the chip may use the next dword as the value.
     assert!(!passes(&RENDER, &[0x1100_0002, 0x5280, 0, 0x5284]));
     assert!(!passes(&RENDER, &[0x1100_0000, 0x5280]));
     // Some bytes (bits 11:8); reserved bits of the offset (31:23, 1:0).
@@ -290,18 +292,18 @@ fn the_blitter_sets_only_its_tiling() {
     for bad in [0x0004_0004, 0x0004_0000, 4, u32::MAX] {
         assert!(!load(bad), "{bad:x}");
     }
-    // Nobody knows what is in memory.
+    // The value comes from memory and cannot be checked.
     assert!(!passes(&BLITTER, &[0x1480_0001, 0x2_2200, 0x1000]));
 }
 
 #[test]
 fn pipe_control() {
     let flags = |flags| passes(&RENDER, &[0x7a00_0003, flags, 0x1000, 7, 0]);
-    // A store of a number, of the depth count, of the time; a stall and flushes; TLBs.
+    // A store of a value, of the depth count, of the timestamp; a stall and flushes; TLBs.
     for good in [1 << 14, 2 << 14, 3 << 14, 0x0010_1021, 1 << 18 | 1 << 14] {
         assert!(flags(good), "{good:x}");
     }
-    // A load of a register; a notification; the global table; the status page.
+    // A register load; a notification; the GGTT; the HWSP.
     for bad in [
         1 << 23,
         1 << 8,
@@ -311,10 +313,10 @@ fn pipe_control() {
     ] {
         assert!(!flags(bad), "{bad:x}");
     }
-    // Without a store, the last two say nothing.
+    // Without a store, the last two have no effect.
     assert!(flags(1 << 24));
     assert!(flags(1 << 21));
-    // Four dwords, as clients of earlier chips send it.
+    // Four dwords, as clients of earlier chips send them.
     assert!(passes(&RENDER, &[0x7a00_0002, 1 << 14, 0x1000, 7]));
 }
 
@@ -326,7 +328,7 @@ fn commands_of_the_pipelines() {
         // 3DSTATE_VF_STATISTICS and PIPELINE_SELECT, of one dword, whatever their low bits are.
         (&[0x680b_0001], [y, n]),
         (&[0x6904_0001], [y, n]),
-        // The same opcodes' neighbours have no length that both agree on.
+        // Neighbours of these opcodes, on whose length chip and upstream may disagree.
         (&[0x690a_0000, 0], [n, n]),
         // STATE_BASE_ADDRESS, 3DSTATE_URB_VS, 3DPRIMITIVE with a predicate.
         (&[0x6101_0008, 1, 1, 1, 1, 1, 1, 1, 1, 1], [y, n]),
@@ -336,22 +338,23 @@ fn commands_of_the_pipelines() {
         (&[0x7000_0006, 0, 0, 0, 0, 0, 0, 0], [y, y]),
         (&[0x7000_0006, 0, 0x08, 0, 0, 0, 0, 0], [n, y]),
         (&[0x7000_0006, 0, 0x10, 0, 0, 0, 0, 0], [n, y]),
-        // Too short to say.
+        // Too short to have dword 2.
         (&[0x7000_0000, 0], [n, y]),
-        // MFX_WAIT, whose length is not one (bits 8, 9: what it waits for).
+        // MFX_WAIT, whose length is fixed (bits 8, 9: the units to wait for).
         (&[0x6800_0100], [n, y]),
     ];
     for (commands, expected) in table {
-        // Where the command is longer than it is meant to be on one engine, no-ops follow.
+        // No-ops follow if the command is longer on one of the engines.
         let padded = [*commands, &[0; 0x110]].concat();
         let got = [&RENDER, &VIDEO].map(|engine| passes(engine, &padded));
         assert_eq!(got, *expected, "{commands:x?}");
     }
-    // GPGPU_WALKER of eleven dwords with its predicate (bit 8), which is not of the length there.
+    // GPGPU_WALKER of eleven dwords with its predicate (bit 8), which is not part of the length.
     let walker = [0x7105_0109, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     assert!(passes(&RENDER, &walker));
     assert_eq!(refused(&VIDEO, &[&walker[..], &[END]].concat()), 0);
-    // It may be indirect (bit 10). Its other bits, and those of a GPGPU_OBJECT, are reserved above the length.
+    // It may be indirect (bit 10). Its other bits above the length, and those of a GPGPU_OBJECT,
+    // are reserved.
     for (bit, walks) in [
         (1 << 8, [true, true]),
         (1 << 9, [false; 2]),
@@ -392,8 +395,8 @@ fn blits() {
     ] {
         assert!(passes(&BLITTER, good), "{good:x?}");
     }
-    // Bits 7:5 may be of the length of the last two: what the chip would run then, nobody has looked at. They count
-    // as upstream counts them.
+    // Bits 7:5 may be part of the length of the last two: the chip might then execute unchecked
+    // dwords. The checker uses them as upstream does.
     for (header, padding) in [(0x5000_0083, 0), (0x5000_0043, 0), (0x5000_0023, 0x20)] {
         let fill = [header, 0x03f0_0100, 0x0010_0040, 0x1000, 7];
         let padded = [&fill[..], &[0; 0x20][..padding]].concat();
