@@ -7,9 +7,6 @@ use std::{fs, path::Path};
 /// The folders whose comments are read.
 const FOLDERS: &[&str] = &["drivers/gpu/drm/ouro", "rust/ouro_kernel"];
 
-/// Folders and files that are not rewritten yet. A row that is not needed any more must be deleted.
-const LATER: &[&str] = &["drivers/gpu/drm/ouro/hw/gen4/"];
-
 /// Phrases, in lower case, and the words to write in their place.
 const PHRASES: &[(&str, &str)] = &[
     ("whoever", "name the caller, the client or the function"),
@@ -128,25 +125,15 @@ fn read(folder: &Path, see: &mut dyn FnMut(&Path, &str)) {
 fn comments_use_the_words_of_the_field() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let mut wrong = Vec::new();
-    let mut needed = vec![false; LATER.len()];
     for folder in FOLDERS {
         read(&top.join(folder), &mut |path, text| {
             let name = path.strip_prefix(&top).unwrap().display().to_string();
-            let found = faults(text);
-            match LATER.iter().position(|later| name.starts_with(later)) {
-                Some(row) => needed[row] |= !found.is_empty(),
-                None => wrong.extend(
-                    found
-                        .into_iter()
-                        .map(|(line, message)| format!("{name}:{line}: {message}")),
-                ),
-            }
+            wrong.extend(
+                faults(text)
+                    .into_iter()
+                    .map(|(line, message)| format!("{name}:{line}: {message}")),
+            );
         });
-    }
-    for (row, needed) in LATER.iter().zip(needed) {
-        if !needed {
-            wrong.push(format!("{row}: the row of LATER is not needed any more"));
-        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How fast the timestamp counts (G-40). The engines' own clock is the firmware's affair.
+//! The frequency of the timestamp (G-40). The firmware sets the engines' clock.
 
 use super::regs::CLKCFG;
 use crate::io::Hw;
 
-/// Ticks in a second of the upper dword, on G4X: one in 1024 ns.
+/// Ticks per second of the upper dword on G4X: one per 1024 ns.
 pub(super) const G4X_HZ: u32 = 976_562;
 
-/// Bits of [`CLKCFG`] that say how fast the front side bus is.
+/// Bits of [`CLKCFG`] with the speed of the front side bus.
 const FSB: u32 = 7;
-/// What the bus is taken for where its code means nothing, in kHz: the fastest, as upstream has it.
+/// The assumed bus clock for an unknown code, in kHz: the fastest, as upstream assumes.
 const UNKNOWN: u32 = 1_333_333;
-/// By those bits, in kHz: mobile chips.
+/// Bus clocks by code, in kHz, on mobile chips.
 #[rustfmt::skip]
 const MOBILE: [Option<u32>; 8] = [
     Some(400_000), Some(533_333), Some(800_000), Some(666_667), None, None, Some(1_066_667), Some(1_333_333),
 ];
-/// Desktop chips.
+/// Bus clocks by code, in kHz, on desktop chips.
 #[rustfmt::skip]
 const DESKTOP: [Option<u32>; 8] = [
     Some(1_066_667), Some(533_333), Some(800_000), Some(666_667), Some(1_333_333), Some(400_000), Some(1_600_000),
     None,
 ];
 
-/// Ticks in a second on 965: one in four of the bus, to a kHz.
+/// Returns the ticks per second on 965: a quarter of the bus clock, rounded to kHz.
 pub(super) fn timestamp_hz(hw: &Hw<'_>, mobile: bool) -> u32 {
     let table = if mobile { &MOBILE } else { &DESKTOP };
     let code = hw.regs.read32(CLKCFG) & FSB;
@@ -53,7 +53,7 @@ mod tests {
             (false, 5, 100_000_000),
             (false, 6, 400_000_000),
             (false, 7, 333_333_000),
-            // Bits 2:0 alone.
+            // Only bits 2:0 count.
             (true, 0xffff_fff8, 100_000_000),
         ] {
             let mock = Mock::default();

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-//! How large a context image is (§5.8.1, G-16).
+//! The size of a context image (§5.8.1, G-16).
 
 use super::regs::CXT_SIZE;
 use crate::{intel::processor::context::LINE, io::Hw, types::PAGE_SIZE};
 
-/// Bytes that an image may have at most, here. The document speaks of 2 KiB, upstream of less than a page.
+/// The largest size that the driver accepts. The document has 2 KiB, upstream less than a page.
 const MOST: u32 = 16 * PAGE_SIZE;
 
-/// Bytes of an image in whole pages, as the chip says it; `None` if it is gone, or says more than an image has.
+/// Reads the size of an image in bytes, in whole pages; `None` if the device is gone or the size is
+/// too large.
 pub(super) fn detect(hw: &Hw<'_>) -> Option<u32> {
     let lines = hw.regs.read32(CXT_SIZE).checked_add(1)?;
     let bytes = lines.checked_mul(LINE)?;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Where the registers of the display's two pipes are: as the upstream driver has them (G-32). The overlay of 965 is not
-//! among them: firmware does not use it.
+//! The two display pipes: register offsets, as in the upstream driver (G-32). The overlay of 965 is
+//! left out: firmware does not use it.
 
 use crate::intel::processor::display::{Pipes, TWO_PIPES, VGA_SECOND};
 
-/// The plane for VGA.
+/// Control of the VGA plane.
 const VGA: u32 = 0x7_1400;
 
-/// Those of 965, whose primary planes are on either pipe.
+/// The pipes of 965, whose primary planes can be on either pipe.
 pub(super) static PIPES_965: Pipes = Pipes {
     pipes: TWO_PIPES,
     choice: 3 << 24,
     vga: VGA,
     vga_second: VGA_SECOND,
 };
-/// Those of G4X.
+/// The pipes of G4X.
 pub(super) static PIPES_G4X: Pipes = Pipes {
     pipes: TWO_PIPES,
     choice: 0,
@@ -28,7 +28,8 @@ mod tests {
     use crate::{intel::processor::display::scanouts, mock::Mock};
     use std::vec::Vec;
 
-    /// Plane A shows 1024 by 768 of four bytes at 8 MiB; its control is `control`, and this pipe runs.
+    /// Returns the entries of plane A with 1024 by 768 pixels of four bytes at 8 MiB, if its
+    /// control register is `control` and only the pipe `runs` is enabled.
     fn found(pipes: &Pipes, control: u32, runs: u32) -> Vec<(u32, u32)> {
         let mock = Mock::default();
         mock.set(0x7_1400, 0x8000_0000);
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn vga_is_at_71400() {
-        // Bit 31 is off; bit 29 the second pipe, which does not run here (G-32).
+        // Bit 31: off; bit 29: on the second pipe, which is disabled here (G-32).
         for (vga, expected) in [(0, &[(0, 64)][..]), (1 << 31, &[]), (1 << 29, &[])] {
             let mock = Mock::default();
             mock.set(0x7_0008, 0x8000_0000);

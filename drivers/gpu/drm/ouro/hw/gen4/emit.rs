@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a request becomes in a ring, of what this generation's engines do.
+//! The commands of a request that are specific to this generation.
 //!
 //! ```text
 //! render                                     video, G4X
-//!   MI_FLUSH      drop state and instructions  MI_FLUSH, MI_NOOP
+//!   MI_FLUSH      invalidate state, instructions  MI_FLUSH, MI_NOOP
 //!   PIPE_CONTROL  store to scratch
 //!   12 x MI_FLUSH
 //!   PIPE_CONTROL  store to scratch
-//!   MI_FLUSH      drop state and instructions
+//!   MI_FLUSH      invalidate state, instructions
 //!   MI_NOOP, MI_SET_CONTEXT, MI_NOOP           -
 //!   the kernel's own commands                  the kernel's own commands
 //!   MI_BATCH_BUFFER_START                      MI_BATCH_BUFFER_START
 //!   MI_FLUSH                                   MI_FLUSH
 //!   16 x MI_STORE_DATA_INDEX to scratch        16 x MI_STORE_DATA_INDEX to scratch
-//!   8 x MI_STORE_DATA_INDEX of the number      8 x MI_STORE_DATA_INDEX of the number
+//!   8 x MI_STORE_DATA_INDEX of the seqno       8 x MI_STORE_DATA_INDEX of the seqno
 //!   MI_USER_INTERRUPT, MI_NOOP                 MI_USER_INTERRUPT, MI_NOOP
 //! ```
 //!
-//! A flush drops the translations of the units that draw (§5.3.10.5), and is done when the parser goes on (§5.3.11.1).
-//! What the parser and the state cache drop takes effect late: upstream found that so many flushes between two stores
-//! are enough before a batch that the CPU has just written. A store has no latency that anybody knows (§1.16), and the
-//! interrupt may come before it; so many before it keep it behind (G-22).
+//! A flush invalidates the TLBs of the drawing units (§5.3.10.5), and is complete before the parser
+//! continues (§5.3.11.1). Invalidations of the parser's and the state caches take effect later:
+//! upstream found that this number of flushes between two stores is sufficient before a batch that
+//! the CPU has just written. The latency of a store is not documented (§1.16), and the interrupt
+//! may overtake it; this number of stores before the interrupt prevents that (G-22).
 
 use super::regs::Base;
 use crate::{
@@ -37,35 +38,37 @@ use crate::{
 };
 use static_assertions::const_assert;
 
-/// `MI_FLUSH` (§1.7): what was drawn is in memory, and what units have read is read anew.
+/// `MI_FLUSH` (§1.7): writes rendered data to memory, and invalidates the read caches of the
+/// drawing units.
 const FLUSH: u32 = 0x04 << 23;
-/// Bit 1 of [`FLUSH`]: cached state and instructions are dropped.
+/// Bit 1 of [`FLUSH`]: invalidate the state and instruction caches.
 const STATE_INVALIDATE: u32 = 1 << 1;
-/// Bit 5 of [`FLUSH`]: pointers to indirect state are dropped, on G4X (G-23).
+/// Bit 5 of [`FLUSH`]: invalidate pointers to indirect state, on G4X (G-23).
 const POINTERS_INVALIDATE: u32 = 1 << 5;
-/// Bit 7 of `MI_BATCH_BUFFER_START`: its address is in the global table, not one of memory (§1.5). The video engine has
-/// no such bit (§2.4).
+/// Bit 7 of `MI_BATCH_BUFFER_START`: a GGTT address, not a memory address (§1.5). The video engine
+/// has no such bit (§2.4).
 const IN_TABLE: u32 = 1 << 7;
 
-/// Flushes between two stores, before a batch (G-22).
+/// The number of flushes between two stores, before a batch (G-22).
 const FLUSHES: usize = 12;
-/// Stores behind a flush, before those of the number (G-22).
+/// The number of stores after a flush, before those of the seqno (G-22).
 const STORES_BEFORE: usize = 16;
-/// How often the number is stored (G-22).
+/// The number of stores of the seqno (G-22).
 const STORES: usize = 8;
 
-/// `PIPE_CONTROL` (G-24): stores a quadword in the global table when what was before it is done. Its flags are in its
-/// header here: bits 15:14 are 1, store the data.
+/// Returns `PIPE_CONTROL` (G-24), which stores a quadword at a GGTT address after all earlier work.
+/// On this generation the flags are in the header: bits 15:14 are 1, store the data.
 const fn store_quadword(at: GgttAddr) -> [u32; 4] {
     [0x7a00_0002 | (1 << 14), (at.0 & 0xffff_fff8) | GLOBAL, 0, 0]
 }
 
-/// Dwords of [`drop_render`], of a switch of contexts, and of [`finish`].
+/// The number of dwords of [`drop_render`], of a context switch, and of [`finish`].
 const DROP_DWORDS: usize = 1 + 4 + FLUSHES + 4 + 1;
 const SWITCH_DWORDS: usize = 4;
 const FINISH_DWORDS: usize = 1 + 3 * (STORES_BEFORE + STORES);
 
-/// A render engine's requests. The load of a context flushes by itself (§5.3.8), and one no-op must follow it (§1.15).
+/// Creates the requests of a render engine. A context load includes a flush (§5.3.8), and a no-op
+/// must follow it (§1.15).
 const fn render(
     invalidate: fn(&EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
 ) -> Recipe {
@@ -76,12 +79,12 @@ const fn render(
         ..Recipe::new(invalidate, finish, dwords)
     }
 }
-/// That of 965.
+/// Requests of the render engine of 965.
 pub(super) static RENDER_965: Recipe = render(|mem, out| drop_render(STATE_INVALIDATE, mem, out));
-/// That of G4X.
+/// Requests of the render engine of G4X.
 pub(super) static RENDER_G4X: Recipe =
     render(|mem, out| drop_render(STATE_INVALIDATE | POINTERS_INVALIDATE, mem, out));
-/// The video engine's.
+/// Requests of the video engine.
 pub(super) static VIDEO: Recipe =
     Recipe::new(|_, out| out.put(&[FLUSH, NOOP]), finish, 2 + FINISH_DWORDS);
 
@@ -103,7 +106,8 @@ fn finish(seqno: Seqno, _mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(
     store(SEQNO_AT).put_times::<STORES>(out)
 }
 
-// The first sixteen dwords are the device's (§1.17), and G45 has reports on contexts up to dword 31 (G-10).
+// The first sixteen dwords belong to the device (§1.17); on G45, so do those up to dword 31
+// (context reports, G-10).
 const_assert!(SEQNO_AT >= 0xc0 && STATUS_SCRATCH_AT >= 0xc0);
 const_assert!(Base::RENDER.0 == 0x2000);
 
@@ -117,7 +121,7 @@ mod tests {
     };
     use std::vec::Vec;
 
-    /// A status page by its address on the bus: no command names it.
+    /// A status page by bus address: no command names it.
     const MEM: EngineMemory = EngineMemory {
         ring: GgttAddr(0x0001_0000),
         status: StatusPage::Bus(DmaAddr(0x0123_4000)),
@@ -146,7 +150,7 @@ mod tests {
         out.as_slice().to_vec()
     }
 
-    /// MI_FLUSH; 16 stores of the number at 200h, 8 at 100h; MI_USER_INTERRUPT (G-22).
+    /// Returns MI_FLUSH; 16 stores at 200h, 8 of the seqno at 100h; MI_USER_INTERRUPT (G-22).
     fn end() -> Vec<u32> {
         let mut all = [0x0200_0000].to_vec();
         for _ in 0..16 {
@@ -159,7 +163,8 @@ mod tests {
         all
     }
 
-    /// Before a batch, by G-22 to G-24: flushes with these flags around stores of a quadword and 12 flushes.
+    /// Returns the commands before a batch, by G-22 to G-24: flushes with these flags around stores
+    /// of a quadword and 12 flushes.
     fn beginning(flush: u32) -> Vec<u32> {
         let store = [0x7a00_4002, 0x0003_0004, 0, 0];
         let mut all = [flush].to_vec();
@@ -172,7 +177,7 @@ mod tests {
 
     #[test]
     fn render_dword_by_dword() {
-        // Bit 1, and on G4X bit 5 (G-23). Batch: bit 8 no privilege, bit 7 the global table (§1.5).
+        // Bit 1, and on G4X bit 5 (G-23). Batch: bit 8 unprivileged, bit 7 GGTT (§1.5).
         for (recipe, flush) in [(&RENDER_965, 0x0200_0002), (&RENDER_G4X, 0x0200_0022)] {
             let mut expected = beginning(flush);
             expected.extend([0x1880_0180, 0x0040_0000]);
@@ -189,10 +194,10 @@ mod tests {
                 saved,
             };
             let all = emitted(&RENDER_G4X, &Emit { switch: to, ..STAY });
-            // §1.15: GTT (8), extended state saved (3) and restored (2), or nothing restored (0).
+            // §1.15: GGTT (8), extended state saved (3) and restored (2), or nothing restored (0).
             assert_eq!(all[22..26], [0, 0x0c00_0000, 0x0100_0000 | low, 0]);
             assert_eq!(all[26], 0x1880_0180);
-            // The longest request there is.
+            // The longest request.
             assert_eq!(all.len(), 102);
         }
         assert_eq!((RENDER_965.dwords, RENDER_G4X.dwords), (104, 104));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The engines: what is fixed about them. The render engine carries the blitter's commands; on G4X there is one for
-//! video beside it, with a ring of its own (§5.3.4).
+//! The engines. The render engine also executes the blitter's commands; G4X has a video engine,
+//! too, with its own ring (§5.3.4).
 //!
-//! They have one set of error registers and one report of their status, which are the render engine's.
+//! There is one set of error registers and one status report, those of the render engine.
 
 use super::{
     emit, golden, names,
@@ -25,12 +25,13 @@ use crate::{
     report::{BitName, FaultKind, Names},
 };
 
-/// What changes the render engine reports to its status page: its user interrupt (§5.5), as upstream does, which found
-/// that interrupts after a reset are lost without.
+/// The status changes that the render engine does not write to the HWSP: all but the user interrupt
+/// (§5.5). Upstream does the same: it found that interrupts after a reset are lost otherwise.
 const UNREPORTED: u32 = !RENDER_USER;
 
-/// What is the same in both families. There is no gate, as the line is up for as long as the identity holds anything;
-/// one mask, which is the device's; and errors are edges (G-14, G-15).
+/// Creates the description of a chip, with the values that both families share. There is no gate,
+/// as the line is high while the identity is not zero; one mask, for the whole device; and errors
+/// are edges (G-14, G-15).
 const fn chip(
     engines: &'static [&'static RingEngine],
     status_page: fn(StatusPage) -> Result<u32, DeviceError>,
@@ -46,7 +47,7 @@ const fn chip(
             enable: regs::IER,
             others: &[],
         },
-        // By configuration space: `reset`.
+        // The reset is in configuration space: see `reset`.
         reset: None,
         status_page,
         engine_masks: false,
@@ -55,14 +56,15 @@ const fn chip(
         error_edge: true,
         translation_errors: regs::PGTBL_ER,
         translation_names: names,
-        // Nobody says more of a fault than PGTBL_ER.
+        // Only PGTBL_ER has details of a fault.
         fault_kinds: [FaultKind::InvalidEntry; 4],
         table_errors: regs::PGTBL_ER,
         load_directory: |_, _, _| (),
     }
 }
 
-/// What the register holds for a page on the bus: bits 31:12 of its address, and bits 35:32 in 7:4 (G-10).
+/// Returns the value of the HWSP register for a page at a bus address: bits 31:12 of the address,
+/// and bits 35:32 in 7:4 (G-10).
 fn on_bus(page: StatusPage) -> Result<u32, DeviceError> {
     let StatusPage::Bus(addr) = page else {
         return Err(DeviceError::Unsupported("a status page in the table"));
@@ -76,7 +78,7 @@ pub(super) static CHIP_965: RingChip = chip(&RINGS_965, on_bus, names::TABLE);
 /// G4X.
 pub(super) static CHIP_G4X: RingChip = chip(&RINGS_G4X, in_table, names::TABLE);
 
-/// What both render engines have.
+/// Creates a render engine, with the values that both families share.
 const fn render(
     chip: &'static RingChip,
     desc: &'static EngineDesc,
@@ -108,12 +110,13 @@ const fn render(
     }
 }
 
-/// What the topology says of a render engine.
+/// Returns the core's description of a render engine.
 const fn render_desc(recipe: &Recipe, golden: &Golden) -> EngineDesc {
     desc(Kind::Render, Base::RENDER, recipe, Some(golden))
 }
 
-/// The render engine of 965. Errors of commands stay masked, as with upstream: the engine stops, and is found to hang.
+/// The render engine of 965. Command errors stay masked, as in upstream: the engine stops, and the
+/// hang check finds it.
 static RENDER_965: RingEngine = render(
     &CHIP_965,
     &render_desc(&emit::RENDER_965, &golden::GOLDEN_965),
@@ -123,7 +126,7 @@ static RENDER_965: RingEngine = render(
     &names::RENDER_965,
 );
 
-/// That of G4X.
+/// The render engine of G4X.
 static RENDER_G4X: RingEngine = render(
     &CHIP_G4X,
     &render_desc(&emit::RENDER_G4X, &golden::GOLDEN_G4X),
@@ -133,7 +136,7 @@ static RENDER_G4X: RingEngine = render(
     &names::RENDER_G4X,
 );
 
-/// The video engine. It has no report of its status, and no error registers that anybody has verified (G-15).
+/// The video engine. It has no status report, and no error registers that are known to work (G-15).
 static VIDEO_G4X: RingEngine = RingEngine {
     chip: &CHIP_G4X,
     desc: &desc(Kind::Video, VIDEO, &emit::VIDEO, None),
@@ -160,7 +163,7 @@ static RINGS_965: [&RingEngine; 1] = [&RENDER_965];
 static RINGS_G4X: [&RingEngine; 2] = [&RENDER_G4X, &VIDEO_G4X];
 /// The engines of 965, in the order of the topology.
 pub(super) static ENGINES_965: [&dyn Engine; 1] = [&RENDER_965];
-/// Those of G4X.
+/// The engines of G4X, in the order of the topology.
 pub(super) static ENGINES_G4X: [&dyn Engine; 2] = [&RENDER_G4X, &VIDEO_G4X];
 
 #[cfg(test)]
@@ -197,7 +200,7 @@ mod tests {
         mock
     }
 
-    /// Whether these writes were done in this order.
+    /// Asserts that these writes were done in this order.
     fn in_order(log: &[Access], writes: &[(u32, u32)]) {
         let mut rest = log;
         for (at, value) in writes {
@@ -219,21 +222,22 @@ mod tests {
             in_order(
                 &log,
                 &[
-                    // Stopped; off; head and tail 0; status page, reports but for bit 1.
+                    // Stop; disable; head and tail 0; HWSP, status mask but for bit 1.
                     (0x209c, 0x0100_0100),
                     (0x203c, 0),
                     (0x2034, 0),
                     (0x2030, 0),
                     (0x2080, page),
                     (0x2098, 0xffff_fffd),
-                    // Start clears the head (§5.3.4.2), which is written after it; 16 pages, on; going.
+                    // The start clears the head (§5.3.4.2), which is written after it; 16 pages,
+                    // enable; run.
                     (0x2038, 0x0001_0000),
                     (0x2034, 0),
                     (0x203c, 0xf001),
                     (0x209c, 0x0100_0000),
                 ],
             );
-            // No mask of an engine's own, no synchronous flush.
+            // No engine mask, no synchronous flush.
             let touched = |at| log.iter().any(|a| matches!(a, Access::W(o, _) if *o == at));
             assert!(!touched(0x20a8) && !touched(0x20c0));
         }
@@ -241,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_head_that_shows_the_start_is_written_until_it_does_not() {
-        // Witness GW23, GW24: on GM45 it read 02001000h behind a start of that, also after it was written once.
+        // Witness GW23, GW24: after this start a GM45 read 02001000h, also after one more write.
         let mock = device();
         let mem = EngineMemory {
             ring: GgttAddr(0x0200_1000),
@@ -302,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_chipset_is_flushed_before_a_tail() {
-        // §5.3.9, G-19.
+        // §5.3.9, G-19: the chipset is flushed before the tail.
         for (engine, at) in [
             (&RENDER_965, 0x2030),
             (&RENDER_G4X, 0x2030),
@@ -334,12 +338,12 @@ mod tests {
                 w(0x20a8, all),
                 r(0x20a8),
                 w(0x20a0, 0),
-                // Two events may be kept (G-14).
+                // The identity may queue a second event (G-14).
                 w(0x20a4, all),
                 r(0x20a4),
                 w(0x20a4, all),
                 r(0x20a4),
-                // Errors alone; bits 25, 15 and 1 reach the line.
+                // Only errors are unmasked; bits 25, 15 and 1 are enabled.
                 w(0x20a8, !0x8000),
                 w(0x20a0, 0x0200_8002),
                 r(0x20a0),
@@ -369,7 +373,7 @@ mod tests {
                 [Access::R(0x20a4), Access::W(0x20a4, identity)]
             );
         }
-        // The line may be another device's.
+        // The interrupt line may be shared with another device.
         for identity in [0, u32::MAX] {
             let mock = Mock::default();
             mock.set(0x20a4, identity);
@@ -386,7 +390,7 @@ mod tests {
         mock.set(0x2024, 0x0100_0002);
         mock.set(0x2068, 0x1100_0001);
         let report = errors::report(&CHIP_G4X, &mock.hw());
-        // §5.7.3: source, EIR, then the interrupt; EMR all ones in between (G-15).
+        // §5.7.3: source, EIR, then the interrupt; EMR all ones meanwhile (G-15).
         assert_eq!(mock.written(0x2024), [0x0100_0002]);
         assert_eq!(mock.written(0x20b0), [0x20, 0x20]);
         assert_eq!(mock.written(0x20b4), [u32::MAX, !0x1a]);
@@ -438,7 +442,7 @@ mod tests {
         );
         for engine in ENGINES_965.iter().chain(&ENGINES_G4X) {
             let desc = engine.desc();
-            // Both are reset together (digest 2.7); nothing is moved, streamed or checked.
+            // Both are reset together (digest 2.7); no page copies, stream output or checker.
             assert_eq!(
                 (desc.reset_group, desc.copy_pages, desc.fill_pages),
                 (None, 0, 0)

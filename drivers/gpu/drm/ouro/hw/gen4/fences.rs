@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The detiling fences (§4.5.4.1; where they are and their fields, G-12). They hold for the CPU's accesses through the
-//! aperture only, and a reset empties them (§5.9).
+//! The fence registers (§4.5.4.1; offsets and fields, G-12). They detile the CPU's accesses through
+//! the aperture only, and a reset clears them (§5.9).
 
 use crate::intel::fences::{Fences, Measure};
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
 
-/// They are at 0x3000, 16 of them, with strides up to 256 X tiles or 1024 Y tiles.
+/// 16 fences at 0x3000, with strides up to 256 X tiles or 1024 Y tiles.
 pub(super) static FENCES: Fences = Fences {
     at: 0x3000,
     count: 16,
@@ -14,15 +14,15 @@ pub(super) static FENCES: Fences = Fences {
     fields,
 };
 
-/// A fence register. Later generations have the stride in its upper half.
+/// A fence register. Later generations have the stride in the upper half.
 #[bitfield(u64)]
 #[derive(PartialEq, Eq)]
 struct Fence {
-    /// Bit 0.
+    /// Bit 0: the fence is valid.
     valid: bool,
-    /// Bit 1: Y tiles, not X.
+    /// Bit 1: Y tiles (0: X tiles).
     y: bool,
-    /// Bits 11:2: stride in 128 bytes, less one, of both kinds of tiles.
+    /// Bits 11:2: stride in units of 128 bytes, minus one, for both kinds of tiles.
     #[bits(10)]
     stride_less_one: u16,
     /// Bits 31:12: first page.
@@ -30,7 +30,7 @@ struct Fence {
     first: u32,
     #[bits(12)]
     __: u16,
-    /// Bits 63:44: last page, which is in it.
+    /// Bits 63:44: last page, inclusive.
     #[bits(20)]
     last: u32,
 }
@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn a_gm45_had_these() {
-        // Witness GW16, GW18: of a machine's error state, start, size and stride of X tiles, and the register.
+        // Witness GW16, GW18: start, size and stride of X tiles, and the register, from a machine's
+        // error state.
         for (start, len, stride, register) in [
             (0x0ce1_f000, 4 << 20, 5120, 0x0d21_e000_0ce1_f09d),
             (0x06d1_6000, 48 << 10, 512, 0x06d2_1000_06d1_600d),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The golden state: commands that give state that a context holds a legal value.
+//! The golden state: commands that give a context's state a legal value.
 //!
-//! All of it must have one before it is saved for the first time (§5.8.1.3.1). What the blitter keeps from command to
-//! command is saved with a context (§8.4): here it draws nothing, since its clip rectangle is empty. Of the 3D pipeline
-//! there is all that needs no memory: pointers to the state of units (`3DSTATE_PIPELINED_POINTERS`,
-//! `3DSTATE_BINDING_TABLE_POINTERS`) are followed, and the URB is divided for these units, so both are left to user
-//! space, which sends them in each batch before it draws. The upstream driver has no such commands for this generation.
-//! Layout of 3D commands: the public XML of this generation's commands (`gen4`, `gen45`).
+//! All state must be legal before the first save (§5.8.1.3.1). A context saves the blitter's
+//! persistent state (§8.4): the commands give it an empty clip rectangle, so that nothing is drawn.
+//! Of the 3D pipeline they set all state that needs no memory. The hardware follows the pointers to
+//! unit state (`3DSTATE_PIPELINED_POINTERS`, `3DSTATE_BINDING_TABLE_POINTERS`), and the URB is
+//! divided for these units; both are left to user space, which sends them in each batch before it
+//! draws. The upstream driver has no such commands for this generation. Layout of 3D commands: the
+//! public XML of this generation's commands (`gen4`, `gen45`).
 
 use super::regs::{
     masked, ARB_NO_TRICKLE, CACHE_MODE_0, CACHE_MODE_0_OPERATIONAL_FLUSH, CACHE_NO_PIPELINED_FLUSH,
@@ -18,7 +19,7 @@ use crate::intel::{
     ring::golden::{null, state, Golden, State, CHANGE, CHROMA_KEYS, ONE_PIXEL},
 };
 
-/// That of 965. A no-op stands before the load of registers (G-30).
+/// The golden state of 965. A no-op precedes the register loads (G-30).
 pub(super) static GOLDEN_965: Golden = Golden {
     before: &[NOOP],
     // G-18, G-33.
@@ -37,12 +38,12 @@ pub(super) static GOLDEN_965: Golden = Golden {
         LINES,
     ],
 };
-/// That of G4X.
+/// The golden state of G4X.
 pub(super) static GOLDEN_G4X: Golden = Golden {
     before: &[NOOP],
     registers: &[(
         CACHE_MODE_0,
-        // WaDisableRenderCachePipelinedFlush too.
+        // Also WaDisableRenderCachePipelinedFlush.
         masked(CACHE_NO_PIPELINED_FLUSH, CACHE_MODE_0_OPERATIONAL_FLUSH),
     )],
     states: &[
@@ -56,8 +57,8 @@ pub(super) static GOLDEN_G4X: Golden = Golden {
     ],
 };
 
-/// The second dword of the commands that set the blitter up: clipped (30), 32 bits (25:24), the destination as it is
-/// (23:16), 4096 bytes from line to line (15:0).
+/// The second dword of the blitter's set-up commands: clipping enabled (30), 32 bits (25:24),
+/// raster operation "destination" (23:16), a pitch of 4096 bytes (15:0).
 const CLIPPED: u32 = 1 << 30 | blt::COPY_32 | 0xaa << 16 | 4096;
 
 /// `XY_SETUP_BLT` (§8.9.1) and `XY_SETUP_MONO_PATTERN_SL_BLT` (§8.9.2): an empty rectangle, addresses and colours 0.
@@ -66,15 +67,15 @@ const BLITTER: &[State] = &[
     state(blt::opcode(0x11) | blt::ALL_BYTES, 9, &[(1, CLIPPED)]),
 ];
 
-/// `3DSTATE_DEPTH_BUFFER`: none (31:29 are 7), tiled in Y (27:26), of 32 bit floats (20:18 are 1).
+/// `3DSTATE_DEPTH_BUFFER`: null (31:29 are 7), Y tiled (27:26), 32-bit floats (20:18 are 1).
 const NO_DEPTH: &[(u32, u32)] = &[(1, 7 << 29 | 3 << 26 | 1 << 18)];
-/// What 965 has of its own: PIPELINE_SELECT, 3D; 3DSTATE_VF_STATISTICS, not counted.
+/// Commands that only 965 has: PIPELINE_SELECT, 3D; 3DSTATE_VF_STATISTICS, disabled.
 const STATES_965: &[State] = &[
     null(0x6104, 1),
     null(0x780b, 1),
     state(0x7905_0000, 5, NO_DEPTH),
 ];
-/// What G4X has, with other headers; and 3DSTATE_AA_LINE_PARAMETERS.
+/// The same commands with G4X's headers; and 3DSTATE_AA_LINE_PARAMETERS.
 const STATES_G4X: &[State] = &[
     null(0x6904, 1),
     null(0x680b, 1),
@@ -82,16 +83,16 @@ const STATES_G4X: &[State] = &[
     null(0x790a, 3),
 ];
 
-/// What both families have next.
+/// Commands that both families have next.
 #[rustfmt::skip]
 const BASES: &[State] = &[
-    // STATE_BASE_ADDRESS: all bases and bounds changed to 0, which for a bound means none.
+    // STATE_BASE_ADDRESS: sets all bases and bounds to 0, which means no bound.
     state(0x6101_0000, 6, &[(1, CHANGE), (2, CHANGE), (3, CHANGE), (4, CHANGE), (5, CHANGE)]),
     // STATE_SIP: no system routine.
     null(0x6102, 2),
-    // CS_URB_STATE: no entries; CONSTANT_BUFFER: not valid.
+    // CS_URB_STATE: no entries; CONSTANT_BUFFER: invalid.
     null(0x6001, 2), null(0x6002, 2),
-    // 3DSTATE_VERTEX_ELEMENTS: one element (valid), all four components stored as 0.
+    // 3DSTATE_VERTEX_ELEMENTS: one valid element whose four components are stored as 0.
     state(0x7809_0000, 3, &[(1, 1 << 26), (2, 0x2222_0000)]),
 ];
 /// `3DSTATE_CONSTANT_COLOR`.
@@ -119,7 +120,7 @@ mod tests {
         out.as_slice().to_vec()
     }
 
-    /// The headers of 3D commands, by the lengths that they say themselves.
+    /// Returns the headers of 3D commands, by the commands' length fields.
     fn headers(stream: &[u32]) -> Vec<u32> {
         let mut found = Vec::new();
         let mut at = 0;

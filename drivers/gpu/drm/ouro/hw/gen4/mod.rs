@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Gen4: two families of graphics in the chipset, 965 (965G, 965GM and others) and G4X (G45, GM45 and others).
+//! Gen4: two families of chipset graphics, 965 (965G, 965GM and others) and G4X (G45, GM45 and
+//! others).
 //!
-//! Sources: the G45 PRM, volume 1b (January 2009), cited by its section (`§5.3.4.2`) or by the row of the project's
-//! digest of it (`RNG-06`). It gives hardly any register's offset, and nothing of the table's entries, the chipset around
-//! and reset; those are in rows `G-nn` of the digest, as the upstream driver has them. 3D commands are the public XML's
-//! of this generation. What a GM45 said of itself in an error state is cited as witness `GWnn`.
+//! Sources: the G45 PRM, volume 1b (January 2009), cited by section (`§5.3.4.2`) or by row of the
+//! project's digest of it (`RNG-06`). The document has hardly any register offsets, and nothing
+//! about GTT entries, the chipset and reset; rows `G-nn` of the digest have these from the upstream
+//! driver. 3D commands are those of this generation's public XML. Facts from a GM45's error state
+//! are cited as witness `GWnn`.
 //!
-//! One ring for all that draws, with the blitter's commands in it; one table, which all share; no cache with the CPU.
-//! What the families differ in is `Family`, what chips differ in beyond that [`Gen4`]. `engine` says what engines
-//! there are, `emit` what their requests are made of; `topology` what a chip has; `translation`, `workarounds` and
-//! `reset` bring it up; `context`, `fences`, `golden`, `names` and `pte` are formats. `regs` are registers. Rings,
-//! interrupts and errors are those of `intel::ring`.
+//! One ring executes 3D and blitter commands; all clients share the GGTT; memory is not coherent
+//! with the CPU's caches. `Family` has the differences between the families, [`Gen4`] the other
+//! differences between chips. `engine` describes the engines, `emit` the commands of requests,
+//! `topology` the chip; `translation`, `workarounds` and `reset` bring it up; `context`, `fences`,
+//! `golden`, `names` and `pte` are formats; `regs` are registers. Rings, interrupts and errors are
+//! those of `intel::ring`.
 
 mod clocks;
 mod context;
@@ -54,27 +57,28 @@ use crate::{
 };
 use regs::PgtblCtl;
 
-/// What the families differ in (digest §5.1).
+/// The differences between the families (digest §5.1).
 struct Family {
-    /// What it is among machines with a ring per engine.
+    /// The description as a machine with a ring per engine.
     chip: &'static RingChip,
-    /// Its engines, in the order of the topology.
+    /// The engines, in the order of the topology.
     engines: &'static [&'static dyn Engine],
-    /// What it sees of the CPU's caches.
+    /// Coherence with the CPU's caches.
     coherence: Coherence,
-    /// Where its status pages are.
+    /// The address space of status pages.
     status: StatusPlace,
-    /// Bits of an address. 965 has 36, but its status page and what the CPU and it share must be below 4 GiB (G-28).
+    /// Bits of a DMA address. 965 has 36, but its HWSP and memory shared with the CPU must be below
+    /// 4 GiB (G-28).
     dma_bits: u8,
-    /// Bytes of registers, and the place of the table's window behind them (G-02).
+    /// Bytes of registers; the GGTT is behind them (G-02).
     table_at: u32,
-    /// Whether the table has to be switched on; else its size is the host bridge's to say.
+    /// Whether the GGTT must be enabled; otherwise the host bridge has its size.
     table_switch: bool,
-    /// Resets all, whose engines are stopped.
+    /// Resets all engines, which are stopped.
     reset: fn(&Hw<'_>, &dyn SleepWait) -> Result<(), DeviceError>,
-    /// Whether the picture on the screen is lost by that.
+    /// Whether a reset turns the display off.
     reset_darkens: bool,
-    /// Where the firmware's planes are.
+    /// The display pipes, whose planes the firmware may have left on.
     display: &'static Pipes,
 }
 
@@ -107,9 +111,9 @@ static FAMILY_G4X: Family = Family {
 /// A kind of chip.
 pub struct Gen4 {
     family: &'static Family,
-    /// Whether it is one of a portable machine, whose memory controller says other things.
+    /// Whether it is a mobile chip, whose memory controller differs.
     mobile: bool,
-    /// Bits that must be other than after a reset.
+    /// Workarounds.
     fixes: Fixes,
 }
 
@@ -151,7 +155,7 @@ impl Generation for Gen4 {
     }
 
     fn windows(&self) -> Windows {
-        // §5.2: of either family, and what is behind is the table or nothing.
+        // §5.2: in either family, only the GGTT may follow the registers.
         bars::windows(512 << 10, self.family.table_at)
     }
 
@@ -163,7 +167,7 @@ impl Generation for Gen4 {
         SecureBatches::Master
     }
 
-    /// §5.9.
+    /// §5.9: a reset clears the fences.
     fn reset_empties_fences(&self) -> bool {
         true
     }
@@ -200,7 +204,7 @@ impl Generation for Gen4 {
         }
         self.switch_table_on(hw, topo)?;
         errors::forget(chip, hw);
-        // Of before, also where nothing is in EIR.
+        // Clears old errors, also if EIR is zero.
         hw.regs
             .write32(regs::PGTBL_ER, hw.regs.read32(regs::PGTBL_ER));
         fixes::apply(chip, hw, self.fixes, wait)?;
@@ -209,7 +213,7 @@ impl Generation for Gen4 {
         Ok(())
     }
 
-    /// 965 is reset here, as it is not when the driver comes: the screen goes dark.
+    /// 965 is reset here, but not at bring-up: the reset turns the display off.
     fn restart(
         &self,
         hw: &Hw<'_>,
@@ -251,7 +255,7 @@ impl Generation for Gen4 {
         interrupts::ack(self.family.chip, hw)
     }
 
-    /// Of one engine it is of all: none can be reset alone.
+    /// A reset of one engine resets all: none can be reset alone.
     fn reset(
         &self,
         hw: &Hw<'_>,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What the bits of error and status registers are called, by family.
+//! Names of the bits of error and status registers, by family.
 //!
-//! Errors: G-15. Bad entries: G-07. Units: the public tools of upstream (G-11); of the video engine's none are known.
+//! Errors: G-15. Page table errors: G-07. Units: the public tools of upstream (G-11); those of the
+//! video engine are not known.
 
 use crate::report::{BitName, Names};
 
 /// Bits of the error registers of 965 (§5.7.1).
 const ERRORS_965: &[BitName] = &[(0, "instruction"), (1, "memory refresh"), (4, "page table")];
-/// Of G4X.
+/// Bits of the error registers of G4X.
 const ERRORS_G4X: &[BitName] = &[
     (0, "instruction"),
     (1, "memory refresh"),
@@ -16,7 +17,7 @@ const ERRORS_G4X: &[BitName] = &[
     (5, "page table"),
 ];
 
-/// Bits of PGTBL_ER (§5.7.2): who met a bad entry.
+/// Bits of PGTBL_ER (§5.7.2): the client that used an invalid entry.
 #[rustfmt::skip]
 pub(super) const TABLE: &[BitName] = &[
     (0, "host"), (1, "entry leads to no memory"), (4, "display A"), (8, "display B"), (17, "overlay"),
@@ -24,7 +25,7 @@ pub(super) const TABLE: &[BitName] = &[
     (23, "state and instructions"), (24, "render cache"), (26, "sampler"),
 ];
 
-/// INSTDONE, of both families. Bit 0 is no unit: the ring is enabled.
+/// INSTDONE of both families. Bit 0 (ring enabled) is no unit.
 #[rustfmt::skip]
 const UNITS: &[BitName] = &[
     (1, "CP"), (2, "IC row 1"), (3, "IC row 0"), (4, "MA row 1"), (5, "MA row 0"), (6, "map L2"), (7, "map filter"),
@@ -34,14 +35,14 @@ const UNITS: &[BitName] = &[
     (28, "row 0 EU 3"), (29, "row 0 EU 2"), (30, "row 0 EU 1"), (31, "row 0 EU 0"),
 ];
 
-/// The second word, of 965.
+/// The second INSTDONE word of 965.
 #[rustfmt::skip]
 const MORE_UNITS_965: &[BitName] = &[
     (0, "VF"), (1, "VS0"), (2, "GS"), (3, "CL"), (4, "ISC"), (5, "URB"), (6, "UC0"), (7, "UC1"), (8, "EM0"),
     (9, "EM1"), (10, "MAW"), (11, "MASF"), (12, "MASM"), (13, "SVTW"), (14, "SVRR"), (15, "SVRW"), (16, "SVDR"),
     (17, "SVDW"), (18, "SVSM"), (19, "GW"),
 ];
-/// Of G4X. Bit 18 says that the blitter is busy, by a one: it is left out.
+/// The second INSTDONE word of G4X. Bit 18 is left out: a one means that the blitter is busy.
 #[rustfmt::skip]
 const MORE_UNITS_G4X: &[BitName] = &[
     (0, "VF"), (1, "VS0"), (2, "GS"), (3, "CL"), (4, "SF"), (5, "URB"), (6, "WIZ"), (7, "PL"), (8, "SO"), (9, "SI"),
@@ -50,21 +51,21 @@ const MORE_UNITS_G4X: &[BitName] = &[
     (27, "SVDR"), (28, "SVDW"), (29, "MASF"), (30, "CS"), (31, "BCS"),
 ];
 
-/// The render engine's, on 965.
+/// Names for the render engine of 965.
 pub(super) static RENDER_965: Names = Names {
     errors: ERRORS_965,
     units: UNITS,
     more_units: MORE_UNITS_965,
     sources: &[],
 };
-/// On G4X.
+/// Names for the render engine of G4X.
 pub(super) static RENDER_G4X: Names = Names {
     errors: ERRORS_G4X,
     units: UNITS,
     more_units: MORE_UNITS_G4X,
     sources: &[],
 };
-/// The video engine's.
+/// Names for the video engine.
 pub(super) static VIDEO: Names = Names {
     errors: &[],
     units: &[],

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Entries of the translation table (§4.6.1 says what they say; where, G-08).
+//! GGTT entries (§4.6.1 describes their fields; their bits, G-08).
 //!
 //! ```text
 //! 31            12 11   8 7             4  3    2:1     0
 //! | address 31:12 |  0   | address 35:32 |  0 | snooped | valid |
 //! ```
 //!
-//! A page is main memory past the CPU's caches (0), or snooped (3). Commands, contexts and indirect state must be in the
-//! former; what the units that draw and copy reach, and stores, may be in either (§4.6.1). 965 snoops nothing
-//! (digest §5.1).
+//! A page is unsnooped main memory (0) or snooped (3). Commands, contexts and indirect state must
+//! be unsnooped; stores, and memory that the drawing and copying units access, may be either
+//! (§4.6.1). 965 snoops nothing (digest §5.1).
 
 use crate::intel::pte::Entries;
 
@@ -17,7 +17,7 @@ const UNSNOOPED: u32 = 0;
 /// Bits 2:1 are 3: snooped.
 const SNOOPED: u32 = 3 << 1;
 
-/// The format. Addresses have 36 bits, so bits 11:8 are zero.
+/// The format of GGTT entries. Addresses have 36 bits, so bits 11:8 are zero.
 pub(super) static ENTRIES: Entries = Entries {
     uncached: UNSNOOPED,
     cached: SNOOPED,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that this generation has alone, or elsewhere than later ones.
+//! Registers that only this generation has, or has at another place than later ones.
 //!
-//! The document says what they do and gives hardly any offset; those are rows G-nn of the digest, as each says.
+//! The document describes them with hardly any offset; the offsets are rows G-nn of the digest.
 
 pub(super) use crate::intel::ring::regs::*;
 
@@ -11,32 +11,32 @@ use static_assertions::const_assert_eq;
 /// The video engine's registers, on G4X (G-04).
 pub(super) const VIDEO: Base = Base(0x4000);
 
-// --- The translation table (§4.6, G-06, G-07, G-19) ---
+// --- The GGTT (§4.6, G-06, G-07, G-19) ---
 
-/// Where the table is, how large, and whether it is on.
+/// Address, size and enable of the GGTT.
 pub(super) const PGTBL_CTL: u32 = 0x2020;
 
-/// [`PGTBL_CTL`].
+/// The fields of [`PGTBL_CTL`].
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 pub(super) struct PgtblCtl {
-    /// Bit 0: accesses are translated. Not used on G4X.
+    /// Bit 0: address translation is enabled. Not used on G4X.
     pub(super) enable: bool,
-    /// Bits 3:1: how large it is, by [`TABLE_BYTES`].
+    /// Bits 3:1: the size, an index of [`TABLE_BYTES`].
     #[bits(3)]
     pub(super) size: u8,
-    /// Bits 7:4: bits 35:32 of its address.
+    /// Bits 7:4: bits 35:32 of the address.
     #[bits(4)]
     pub(super) high: u8,
     #[bits(4)]
     __: u8,
-    /// Bits 31:12: the page in memory where it begins.
+    /// Bits 31:12: the page in memory where the GGTT begins.
     #[bits(20)]
     pub(super) page: u32,
 }
 const_assert_eq!(core::mem::size_of::<PgtblCtl>(), 4);
 
-/// Bytes of the table for each [`PgtblCtl::size`] that there is.
+/// Size of the GGTT in bytes, by [`PgtblCtl::size`].
 pub(super) const TABLE_BYTES: [u32; 6] = [
     512 << 10,
     256 << 10,
@@ -46,18 +46,18 @@ pub(super) const TABLE_BYTES: [u32; 6] = [
     1536 << 10,
 ];
 
-/// Bit 0: there is a table for each process.
+/// Bit 0: enables the PPGTT.
 pub(super) const PGTBL_CTL2: u32 = 0x20c4;
-/// Writes of zero stand around those of [`PGTBL_CTL`], as upstream has it.
+/// Upstream writes zero to it before and after each write of [`PGTBL_CTL`].
 pub(super) const GFX_FLSH_CNTL: u32 = 0x2170;
 
 // --- Interrupts (§5.4 to §5.6, G-13) ---
 
-/// Enable: ones get on to the line.
+/// Enable: a one passes the source on to the interrupt line.
 pub(super) const IER: u32 = 0x20a0;
-/// Identity; cleared by ones.
+/// Identity; a one clears a bit.
 pub(super) const IIR: u32 = 0x20a4;
-/// Mask: ones do not get into the identity. The device's, not an engine's.
+/// Mask: a one keeps the source out of the identity. One for the whole device.
 pub(super) const DEVICE_IMR: u32 = 0x20a8;
 /// Bit 1: `MI_USER_INTERRUPT` on the render engine.
 pub(super) const RENDER_USER: u32 = 1 << 1;
@@ -68,51 +68,51 @@ pub(super) const VIDEO_USER: u32 = 1 << 25;
 
 // --- Errors (§5.7, G-15) ---
 
-/// Bit 1: memory could not be refreshed.
+/// Bit 1: a memory refresh failed.
 pub(super) const ERROR_REFRESH: u32 = 1 << 1;
-/// Bit 3, on G4X: a command without privilege.
+/// Bit 3, on G4X: a privileged command in an unprivileged batch.
 pub(super) const ERROR_COMMAND_PRIVILEGE: u32 = 1 << 3;
-/// Bit 4, on G4X, where it is the table's on 965: memory without privilege.
+/// Bit 4, on G4X: a memory privilege violation. On 965 the bit is the page table error.
 pub(super) const ERROR_MEMORY_PRIVILEGE: u32 = 1 << 4;
-/// Bit 5: the table's error, on G4X.
+/// Bit 5: a page table error, on G4X.
 pub(super) const ERROR_PAGE_TABLE_G4X: u32 = 1 << 5;
 
 // --- The render engine (G-11, G-16, G-18) ---
 
-/// Lines of 64 bytes of a context image, less one.
+/// Size of a context image in lines of 64 bytes, minus one.
 pub(super) const CXT_SIZE: u32 = 0x21a0;
-/// Bit 8 of [`CACHE_MODE_0`]: no pipelined flush of it.
+/// Bit 8 of [`CACHE_MODE_0`]: disable the pipelined flush of the render cache.
 pub(super) const CACHE_NO_PIPELINED_FLUSH: u16 = 1 << 8;
-/// How memory is shared; masked, saved with a context (§5.8).
+/// Memory arbitration; masked, saved with a context (§5.8).
 pub(super) const MI_ARB_STATE: u32 = 0x20e4;
-/// Bit 2 of [`MI_ARB_STATE`]: the display does not fetch ahead by trickles.
+/// Bit 2 of [`MI_ARB_STATE`]: disable trickle prefetch of the display.
 pub(super) const ARB_NO_TRICKLE: u16 = 1 << 2;
-/// Corrections; masked.
+/// Chicken bits; masked.
 pub(super) const ECOSKPD: u32 = 0x21d0;
-/// Bit 4 of [`ECOSKPD`]: a context's constant buffer is neither saved nor loaded.
+/// Bit 4 of [`ECOSKPD`]: do not save and restore a context's constant buffer.
 pub(super) const ECO_NO_CONSTANT_BUFFER: u16 = 1 << 4;
 
-// --- Clocks of units (G-33) ---
+// --- Clock gating (G-33) ---
 
-/// Which units' clocks are not gated.
+/// Clock gating disables.
 pub(super) const RENCLK_GATE_D1: u32 = 0x6204;
-/// More of them.
+/// More clock gating disables.
 pub(super) const RENCLK_GATE_D2: u32 = 0x6208;
-/// Those of the video decoder.
+/// Clock gating disables of the video decoder.
 pub(super) const VDECCLK_GATE_D: u32 = 0x620c;
-/// Bit 4 of [`VDECCLK_GATE_D`]: the video engine's parser.
+/// Bit 4 of [`VDECCLK_GATE_D`]: do not gate the clock of the video engine's parser.
 pub(super) const VCP_NOT_GATED: u32 = 1 << 4;
-/// Those of memories.
+/// Clock gating disables of memories.
 pub(super) const RAMCLK_GATE_D: u32 = 0x6210;
 
 // --- The memory controller, through its mirror (G-26, G-27, G-40) ---
 
 /// Bits 2:0: the speed of the front side bus.
 pub(super) const CLKCFG: u32 = 0x1_0c00;
-/// How memory channels are addressed, on mobile chips.
+/// Channel interleaving of the memory controller, on mobile chips.
 pub(super) const DCC: u32 = 0x1_0200;
 
-/// [`DCC`].
+/// The fields of [`DCC`].
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 pub(super) struct Dcc {
@@ -121,9 +121,9 @@ pub(super) struct Dcc {
     pub(super) mode: u8,
     #[bits(7)]
     __: u8,
-    /// Bit 9: the channel depends on bit 17 of an address too.
+    /// Bit 9: the channel also depends on bit 17 of the address.
     pub(super) by_bit_17: bool,
-    /// Bit 10: the channel depends on no further bit.
+    /// Bit 10: the channel depends on no higher address bit.
     pub(super) plain: bool,
     #[bits(21)]
     __: u32,
@@ -131,36 +131,36 @@ pub(super) struct Dcc {
 const_assert_eq!(core::mem::size_of::<Dcc>(), 4);
 
 impl Dcc {
-    /// Two channels by turns.
+    /// Two interleaved channels.
     pub(super) const INTERLEAVED: u8 = 2;
 }
 
-/// More of it.
+/// More of the channels' configuration.
 pub(super) const DCC2: u32 = 0x1_0204;
-/// Bit 20 of [`DCC2`]: what does not fit both channels is not addressed in a way of its own.
+/// Bit 20 of [`DCC2`]: no special addressing of memory that only one channel has.
 pub(super) const DCC2_NOT_ENHANCED: u32 = 1 << 20;
-/// Bits 31:16: where the last rank of channel 0 ends, on desktop chips.
+/// Bits 31:16: end of the last rank of channel 0, on desktop chips.
 pub(super) const C0DRB: u32 = 0x1_0204;
-/// The same of channel 1.
+/// End of the last rank of channel 1, like [`C0DRB`].
 pub(super) const C1DRB: u32 = 0x1_0604;
 
 // --- Configuration space (G-20, G-09, G-19, G-27) ---
 
-/// The reset register, of the device.
+/// The reset register of the device.
 pub(super) const GDRST: u16 = 0xc0;
-/// Bits 31:16 are the graphics control word, of the host bridge.
+/// Bits 31:16 are the graphics control word of the host bridge.
 pub(super) const BRIDGE_GMCH: u16 = 0x50;
 
-/// [`BRIDGE_GMCH`].
+/// The fields of [`BRIDGE_GMCH`].
 #[bitfield(u32)]
 #[derive(PartialEq, Eq)]
 pub(super) struct Gmch {
     #[bits(20)]
     __: u32,
-    /// Bits 23:20: memory that the firmware took, by a code.
+    /// Bits 23:20: code of the stolen memory's size.
     #[bits(4)]
     pub(super) stolen: u8,
-    /// Bits 27:24: memory for the table, by a code, on G4X.
+    /// Bits 27:24: code of the GGTT's size, on G4X.
     #[bits(4)]
     pub(super) table: u8,
     #[bits(4)]
@@ -168,9 +168,10 @@ pub(super) struct Gmch {
 }
 const_assert_eq!(core::mem::size_of::<Gmch>(), 4);
 
-/// Bits 31:0 of the address of the page that flushes the chipset, of the host bridge. Bit 0: there is one.
+/// Bits 31:0 of the address of the chipset flush page, in the host bridge. Bit 0: the page has an
+/// address.
 pub(super) const BRIDGE_FLUSH_PAGE: u16 = 0x70;
-/// Bits 63:32.
+/// Bits 63:32 of that address.
 pub(super) const BRIDGE_FLUSH_PAGE_HIGH: u16 = 0x74;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Reset, by a byte of configuration space (G-20). It is of all engines.
+//! Reset, by a byte of configuration space (G-20). It resets all engines.
 //!
-//! On 965 it is of the whole device, and takes the display with it: so it is done after a hang only, not when the
-//! device is brought up. On G4X the engines have domains of their own. It empties the fences, and on 965 switches the
-//! table off (§5.9).
+//! On 965 it resets the whole device, including the display; so the driver uses it only after a
+//! hang, not at bring-up. On G4X the engines have domains of their own. A reset clears the fences,
+//! and on 965 disables the GGTT (§5.9).
 
 use super::regs::{GDRST, VCP_NOT_GATED, VDECCLK_GATE_D};
 use crate::{
@@ -12,24 +12,24 @@ use crate::{
     io::{Hw, SleepWait},
 };
 
-/// Bit 0 of [`GDRST`]: reset; on G4X, until it is done.
+/// Bit 0 of [`GDRST`]: reset; on G4X, set until the reset is done.
 const RESET: u8 = 1 << 0;
-/// Bit 1, on 965: it is in reset.
+/// Bit 1, on 965: the device is in reset.
 const IN_RESET: u8 = 1 << 1;
-/// Bits 3:2, on G4X: render.
+/// Bits 3:2, on G4X: the render domain.
 const RENDER: u8 = 1 << 2;
-/// Media.
+/// Bits 3:2, on G4X: the media domain.
 const MEDIA: u8 = 3 << 2;
 
-/// Microseconds for each answer.
+/// Timeout in microseconds for each change of the register.
 const ANSWER_MICROS: u32 = 50_000;
-/// Microseconds that a reset lasts on 965, and to leave the device alone behind it.
+/// Length of a reset of 965, and delay after it, in microseconds.
 const HOLD_MICROS: u32 = 50;
 
-/// Waits until `done` accepts the register.
+/// Waits until `done` accepts the register's value.
 fn poll(hw: &Hw<'_>, wait: &dyn SleepWait, done: &dyn Fn(u8) -> bool) -> Result<(), DeviceError> {
     let mut result = Err(DeviceError::Timeout("GDRST"));
-    // Whether it was in time is in `result` too.
+    // `result` has the timeout, too.
     let _ = wait.poll(ANSWER_MICROS, &mut || {
         match hw.platform.config8(GDRST) {
             u8::MAX => result = Err(DeviceError::Gone),
@@ -41,19 +41,19 @@ fn poll(hw: &Hw<'_>, wait: &dyn SleepWait, done: &dyn Fn(u8) -> bool) -> Result<
     result
 }
 
-/// That of 965: on, until it says that it is; off, until it is not.
+/// Resets a 965: sets the bit until the device reports reset, and clears it until the report ends.
 pub(super) fn whole(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     hw.platform.config_write8(GDRST, RESET);
     wait.pause(HOLD_MICROS);
     let entered = poll(hw, wait, &|v| v & IN_RESET != 0);
-    // However it answered, it must not stay so.
+    // Leaves reset even after a timeout.
     hw.platform.config_write8(GDRST, 0);
     wait.pause(HOLD_MICROS);
     entered?;
     poll(hw, wait, &|v| v & IN_RESET == 0)
 }
 
-/// That of G4X: media, then render.
+/// Resets a G4X: the media domain, then the render domain.
 pub(super) fn domains(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     // WaVcpClkGateDisableForMediaReset.
     let gated = hw.regs.read32(VDECCLK_GATE_D);
@@ -69,7 +69,7 @@ pub(super) fn domains(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceErr
     done
 }
 
-/// Stops all engines, in whatever state they are.
+/// Stops all engines, whatever their state.
 pub(super) fn halt(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     for engine in chip.engines {
         engine.halt_hung(hw, wait)?;
@@ -87,7 +87,7 @@ pub(super) mod tests {
     };
     use std::{cell::Cell, vec::Vec};
 
-    /// A device whose register becomes what `answer` makes of a write.
+    /// A device whose register gets the value that `answer` returns for a write.
     pub(in crate::gen4) struct Device {
         pub(in crate::gen4) mock: Mock,
         register: Cell<u8>,
@@ -111,7 +111,7 @@ pub(super) mod tests {
         }
     }
 
-    /// What was written to the register.
+    /// Returns the values written to the register.
     fn written(log: &[Access]) -> Vec<u8> {
         let byte = |a: &Access| match a {
             Access::Config(0xc0, value) => Some(*value),
@@ -120,12 +120,12 @@ pub(super) mod tests {
         log.iter().filter_map(byte).collect()
     }
 
-    /// One that goes into reset when it is told to, on 965.
+    /// Answers as a 965 that enters reset on request.
     pub(in crate::gen4) fn answers_965(value: u8) -> u8 {
         (value & 1) << 1 | value
     }
 
-    /// One that is done at once, on G4X.
+    /// Answers as a G4X whose reset is done at once.
     pub(in crate::gen4) fn answers_g4x(value: u8) -> u8 {
         value & !1
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Bit-6 swizzle: how the memory controller spreads addresses over two channels (G-26). The engines do the same by
-//! themselves; nothing is switched on. The document does not speak of it (TIL-18).
+//! Bit-6 swizzle: how the memory controller distributes addresses over two channels (G-26). The
+//! engines follow it without any setting. The document does not cover it (TIL-18).
 
 use super::regs::{Dcc, C0DRB, C1DRB, DCC, DCC2, DCC2_NOT_ENHANCED};
 use crate::{generation::Swizzle, io::Hw};
 
-/// What a desktop chip does: equal channels are interleaved as a whole. Of others, some pages may be; nobody knows
-/// which.
+/// Returns the swizzle of a desktop chip: channels of equal size are interleaved completely. With
+/// other sizes only some pages are, and which ones is not known.
 pub(super) fn desktop(hw: &Hw<'_>) -> Swizzle {
     let end = |at| hw.regs.read32(at) >> 16;
     if end(C0DRB) == end(C1DRB) {
@@ -16,7 +16,7 @@ pub(super) fn desktop(hw: &Hw<'_>) -> Swizzle {
     }
 }
 
-/// What a mobile chip does: it says so.
+/// Returns the swizzle of a mobile chip, from a register.
 pub(super) fn mobile(hw: &Hw<'_>) -> Swizzle {
     let raw = hw.regs.read32(DCC);
     let dcc = Dcc::from_bits(raw);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Bringing a device up, as the core does it.
+//! Bringing a device up as the core does.
 
 use super::{
     reset::tests::{answers_965, answers_g4x, Device},
@@ -24,7 +24,7 @@ const LAYOUT: Layout = Layout {
     directory: None,
 };
 
-/// An idle device whose resets end, and what it has.
+/// Returns an idle device whose resets end, and its topology.
 fn device(chip: &Gen4) -> (Device, Topology) {
     let mock = Mock::default();
     let g4x = !chip.family.table_switch;
@@ -42,14 +42,15 @@ fn device(chip: &Gen4) -> (Device, Topology) {
 
 type Begin = dyn Fn(&Gen4, &Device, &Hw<'_>, &Topology) -> Result<(), DeviceError>;
 
-/// Where these are in what was done when the device was started.
+/// Starts the device; returns its accesses, and the positions of the `wanted` ones.
 fn started(chip: &Gen4, wanted: &[Access]) -> (Vec<Access>, Vec<usize>) {
     begun(chip, wanted, &|chip, device, hw, topo| {
         chip.start(hw, topo, &LAYOUT, &device.mock)
     })
 }
 
-/// The same of any beginning.
+/// Starts the device with any `begin`; returns its accesses, and the positions of the `wanted`
+/// ones.
 fn begun(chip: &Gen4, wanted: &[Access], begin: &Begin) -> (Vec<Access>, Vec<usize>) {
     let (device, topo) = device(chip);
     device.mock.set(0x2024, 0x0100_0002);
@@ -72,7 +73,8 @@ fn a_965_is_brought_up_without_a_reset() {
     for (chip, clocks) in [(&DESKTOP_965, 0x7081_0000), (&MOBILE_965, 0x2000_0000)] {
         let (log, order) = started(
             chip,
-            // Interrupts masked, the ring stopped, the table on, its old errors, clocks, the page to flush by, flushed.
+            // Interrupts masked, ring stopped, GGTT enabled, old errors, clock gating, flush page,
+            // flush.
             &[
                 Access::W(0x20a8, 0xffff_ffff),
                 Access::W(0x203c, 0),
@@ -84,7 +86,7 @@ fn a_965_is_brought_up_without_a_reset() {
             ],
         );
         assert!(order.is_sorted(), "{order:?}");
-        // Of the video engine, which it has not, nothing is touched.
+        // The video engine, which 965 does not have, is not touched.
         for a in log {
             assert!(!matches!(
                 a,
@@ -99,7 +101,7 @@ fn a_g4x_is_reset_before_it_is_set_up() {
     for chip in [&DESKTOP_G4X, &MOBILE_G4X] {
         let (_, order) = started(
             chip,
-            // Rings stopped, both domains reset, no tables of processes, the table's size, clocks.
+            // Rings stopped, both domains reset, no PPGTT, the GGTT's size, clock gating.
             &[
                 Access::W(0x20a8, 0xffff_ffff),
                 Access::W(0x203c, 0),
@@ -129,7 +131,7 @@ fn after_a_hang_all_chips_are_reset() {
             true => 0x7f80_0001,
             false => 0x7f80_0006,
         };
-        // The ring stopped, reset (G-20), the table as before (G-06).
+        // Ring stopped, reset (G-20), the GGTT as before (G-06).
         let wanted = [
             Access::W(0x203c, 0),
             Access::Config(0xc0, first),

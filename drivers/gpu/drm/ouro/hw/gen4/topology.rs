@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What a chip has: read from configuration space and a few registers, without changing anything.
+//! The topology of a chip, from configuration space and a few registers. Read only.
 
 use super::{
     clocks, context,
@@ -17,19 +17,19 @@ use crate::{
     io::{Hw, PCI_REVISION},
 };
 
-/// MiB that the firmware took, by the bridge's code (G-27).
+/// Size of stolen memory in MiB, by the bridge's code (G-27).
 const STOLEN_MIB: [u64; 16] = [
     0, 1, 4, 8, 16, 32, 48, 64, 128, 256, 96, 160, 224, 352, 0, 0,
 ];
 
-/// Looks what the chip has.
+/// Reads the chip's topology.
 pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
     let family = chip.family;
     let left = hw.regs.read32(PGTBL_CTL);
     if left == u32::MAX {
         return Err(DeviceError::Gone);
     }
-    // Without a bridge, no code is known.
+    // Without access to the bridge, the code is not known.
     let bridge = match hw.platform.bridge32(BRIDGE_GMCH) {
         u32::MAX => Gmch::new(),
         found => Gmch::from_bits(found),
@@ -68,11 +68,11 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
         context_bytes,
         stolen_bytes: stolen.unwrap_or(0).wrapping_mul(MIB),
         revision: hw.platform.config32(PCI_REVISION) as u8,
-        // The line alone (G-14).
+        // Only the interrupt line (G-14).
         msi: false,
         pipes: Pipes::default(),
         shaders: None,
-        // What PGTBL_CTL is to hold, also after a reset.
+        // The value of PGTBL_CTL, to restore it after a reset.
         card: control.into_bits(),
     })
 }
@@ -88,7 +88,7 @@ mod tests {
         mock::{Access, Mock},
     };
 
-    /// A chip with a table of 512 KiB on 965, 1 MiB on G4X, and an aperture of 256 MiB.
+    /// Returns a chip with a GGTT of 512 KiB on 965, 1 MiB on G4X, and an aperture of 256 MiB.
     fn device(chip: &Gen4) -> Mock {
         let mock = Mock::default();
         let (bar, control) = match chip.family.table_switch {
@@ -119,7 +119,7 @@ mod tests {
             assert_eq!((t.engines.len(), t.gtt_entries), (1, 0x2_0000));
             assert_eq!((t.coherence, t.status), (Coherence::None, StatusPlace::Bus));
             assert_eq!((t.timestamp_hz, t.context_bytes), (200_000_000, 4096));
-            // Size 0 is 512 KiB; bit 0 is the switch.
+            // Size 0 is 512 KiB; bit 0 is the enable.
             assert_eq!((t.card, chip.dma_bits()), (0x7f80_0001, 32));
             assert_eq!((t.stolen_bytes, t.revision), (32 << 20, 7));
             assert!(matches!(t.space, Translation::Global));
@@ -139,7 +139,7 @@ mod tests {
                 (Coherence::Snoop, StatusPlace::Aperture)
             );
             assert_eq!((t.timestamp_hz, t.stolen_bytes), (976_562, 128 << 20));
-            // Size 4: 2 MiB by the bridge.
+            // Size 4: 2 MiB according to the bridge.
             assert_eq!((t.card, chip.dma_bits()), (0x7f80_0008, 36));
             assert_eq!(t.fences.map(|f| f.count()), Some(16));
             assert!(t.context.is_some() && t.shaders.is_none() && t.local.is_none());

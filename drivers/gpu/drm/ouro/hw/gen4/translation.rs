@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-//! The translation table: where the firmware put it, switching it on, and having its changes seen (§4.6, G-06, G-09,
-//! G-19).
+//! The GGTT: its place, its enable, and the visibility of its changes (§4.6, G-06, G-09, G-19).
 //!
-//! The CPU writes entries by a window behind the registers, which the device watches to drop what the command streamer
-//! and the CPU's accesses have cached (§5.3.10.5). What the engines that draw have cached is dropped by the flush at
-//! the beginning of each request.
+//! The CPU writes entries through a range behind the registers. The device watches the range and
+//! invalidates the TLBs of the command streamer and of the CPU's accesses (§5.3.10.5). The flush at
+//! the beginning of each request invalidates the TLBs of the drawing engines.
 //!
-//! The chipset has buffers of its own between the CPU and memory. They are flushed by a write to a page on the bus
-//! whose address is in the host bridge; the firmware may have given it one.
+//! The chipset buffers the CPU's writes to memory. A write to the flush page flushes these buffers;
+//! the host bridge has the page's bus address, which the firmware may have set.
 
 use super::regs::{
     Gmch, PgtblCtl, BRIDGE_FLUSH_PAGE, BRIDGE_FLUSH_PAGE_HIGH, GFX_FLSH_CNTL, PGTBL_CTL,
@@ -21,16 +20,16 @@ use crate::{
 
 /// Bit 0 of [`BRIDGE_FLUSH_PAGE`]: the page has an address.
 const HAS_ADDRESS: u32 = 1 << 0;
-/// Bit 0 of [`PGTBL_CTL2`]: there is a table for each process.
+/// Bit 0 of [`PGTBL_CTL2`]: the PPGTT is enabled.
 const PER_PROCESS: u32 = 1 << 0;
 
-/// What [`PGTBL_CTL`] is to hold: what the firmware left, switched on where the family has a switch (`switch`), else
-/// with the size that the host bridge has for it.
+/// Returns the value for [`PGTBL_CTL`]: as the firmware left it, and enabled if the family has an
+/// enable (`switch`), otherwise with the size from the host bridge.
 pub(super) fn control(left: PgtblCtl, bridge: Gmch, switch: bool) -> PgtblCtl {
     if switch {
         return left.with_enable(true);
     }
-    // By the bridge's code: 1, 2 and 1.5 MiB, with or without a table for VT-d (G-09).
+    // The bridge's code: 1, 2 and 1.5 MiB, with or without a table for VT-d (G-09).
     match bridge.table() {
         0x1 | 0x9 => left.with_size(3),
         0x3 | 0xb => left.with_size(4),
@@ -39,13 +38,13 @@ pub(super) fn control(left: PgtblCtl, bridge: Gmch, switch: bool) -> PgtblCtl {
     }
 }
 
-/// Bytes of the table, if its size is one that there is.
+/// Returns the size of the GGTT in bytes; `None` for an undefined size.
 pub(super) fn bytes(control: PgtblCtl) -> Option<u32> {
     TABLE_BYTES.get(usize::from(control.size())).copied()
 }
 
-/// Has the device use the table as `control` says. Where there is a switch, accesses fail until then, after a reset
-/// (§5.9).
+/// Writes `control` to the register. With an enable (`switch`), accesses fail between a reset and
+/// this (§5.9).
 pub(super) fn switch_on(hw: &Hw<'_>, control: PgtblCtl, switch: bool) -> Result<(), DeviceError> {
     if !switch {
         let processes = hw.regs.read32(PGTBL_CTL2);
@@ -64,14 +63,14 @@ pub(super) fn switch_on(hw: &Hw<'_>, control: PgtblCtl, switch: bool) -> Result<
     }
 }
 
-/// Entries were written: they are in memory. Reading one has the device take those that were written before.
+/// Makes entries in memory visible to the device: the read of an entry flushes earlier writes.
 pub(super) fn flush(hw: &Hw<'_>) {
     let _ = hw.gtt.read32(0);
     hw.platform.flush_chipset();
 }
 
-/// Opens the page by which the chipset is flushed, at the firmware's address or a new one. The bridge forgets it when
-/// the system sleeps.
+/// Enables the chipset flush page, at the firmware's address or a new one. The bridge loses it in
+/// system sleep.
 pub(super) fn open_flush_page(hw: &Hw<'_>) {
     let low = hw.platform.bridge32(BRIDGE_FLUSH_PAGE);
     let high = hw.platform.bridge32(BRIDGE_FLUSH_PAGE_HIGH);
@@ -111,7 +110,7 @@ mod tests {
             (0xa, 5, 6),
             (0x3, 4, 8),
             (0xb, 4, 8),
-            // Else what the register says: 256 KiB.
+            // Otherwise the register's size: 256 KiB.
             (0x0, 1, 1),
             (0x2, 1, 1),
         ] {
@@ -120,7 +119,7 @@ mod tests {
             let control = control(left, bridge, false);
             assert_eq!(control.into_bits(), 0x7f80_0000 | size << 1);
             assert_eq!(bytes(control), Some(mib_quarters << 18));
-            // 965 takes what is there, and has it on.
+            // 965 keeps the firmware's table, and enables it.
             let control = super::control(left, bridge, true);
             assert_eq!(control.into_bits(), 0x7f80_0003);
         }
@@ -193,7 +192,7 @@ mod tests {
     #[test]
     fn a_page_without_address_gets_one() {
         let mock = Mock::default();
-        // After sleep it is forgotten, and gets the same.
+        // The bridge loses it in sleep, and gets the same address again.
         for _ in 0..2 {
             mock.bridge(0x70, 0);
             open_flush_page(&mock.hw());

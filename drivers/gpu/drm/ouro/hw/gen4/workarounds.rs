@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Bits that must be other than after a reset, each with its reason, as the upstream driver has them (G-18, G-33).
+//! Workarounds: bits that must differ from their values after a reset, as in the upstream driver
+//! (G-18, G-33).
 //!
-//! Those in registers that a context saves (§5.8) are in its first image ([`super::golden`]). What concerns the
-//! display's clocks and planes is left out: nothing is shown.
+//! Bits of registers that a context saves (§5.8) are in the golden state ([`super::golden`]). Clock
+//! gating and planes of the display are left out: the driver does not use the display.
 
 use super::regs::{
     Base, ECOSKPD, ECO_NO_CONSTANT_BUFFER, MI_MODE, MI_MODE_VS_TIMER, RAMCLK_GATE_D,
@@ -10,16 +11,16 @@ use super::regs::{
 };
 use crate::intel::ring::fixes::{Fix, Fixes};
 
-/// Those of the render engine, of all chips. They do not stick on 965G.
+/// Workarounds of the render engine on all chips. They do not stick on 965G.
 const RENDER: &[Fix] = &[
     // WaTimedSingleVertexDispatch.
     Fix::masked(Base::RENDER.at(MI_MODE), MI_MODE_VS_TIMER, 0),
-    // A constant buffer that a context loads is fetched at once, from where it may not be any more; so contexts have
-    // none. User space sets it in each batch.
+    // A context load fetches its constant buffer at once, from memory that may have been freed; so
+    // contexts have none. User space sets it in each batch.
     Fix::masked(ECOSKPD, ECO_NO_CONSTANT_BUFFER, 0),
 ];
 
-/// Those of 965G: RCZ, RCC, RCPB, FBC and ISC are not gated.
+/// Workarounds of 965G: the clocks of RCZ, RCC, RCPB, FBC and ISC are not gated.
 pub(super) const DESKTOP_965: Fixes = &[
     &[
         Fix::write(
@@ -30,7 +31,7 @@ pub(super) const DESKTOP_965: Fixes = &[
     ],
     RENDER,
 ];
-/// Of 965GM: RCC is not gated.
+/// Workarounds of 965GM: the clock of RCC is not gated.
 pub(super) const MOBILE_965: Fixes = &[
     &[
         Fix::write(RENCLK_GATE_D1, 1 << 29),
@@ -39,7 +40,7 @@ pub(super) const MOBILE_965: Fixes = &[
     ],
     RENDER,
 ];
-/// Of G4X: VF, GS and CL are not gated.
+/// Workarounds of G4X: the clocks of VF, GS and CL are not gated.
 pub(super) const G4X: Fixes = &[
     &[
         Fix::write(RENCLK_GATE_D1, 0),
