@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Static inlines and macros of the kernel as functions, for Rust. A function
- * here does one thing that C alone can say; whatever can be written in Rust
- * stands there.
+ * Functions for Rust in place of the kernel's static inlines and macros. A
+ * function here does only what Rust code cannot do.
  */
 #include <drm/drm_auth.h>
 #include <linux/aperture.h>
@@ -43,7 +42,10 @@ bool ouro_fence_is_signaled(struct dma_fence *fence)
 	return dma_fence_is_signaled(fence);
 }
 
-/* Signals once: the error and the signal are one step, whoever else may signal. */
+/*
+ * Sets the error and signals the fence in one step, and only once. Returns
+ * whether this call has signalled it.
+ */
 bool ouro_fence_signal(struct dma_fence *fence, int error)
 {
 	unsigned long flags;
@@ -193,7 +195,7 @@ struct dma_fence *ouro_syncobj_fence(struct drm_syncobj *syncobj)
 	return drm_syncobj_fence_get(syncobj);
 }
 
-/* The file has the one reference of the sync_file: fput() frees both. */
+/* The file owns the only reference of the sync_file: fput() frees both. */
 struct file *ouro_sync_file_create(struct dma_fence *fence)
 {
 	struct sync_file *sync_file = sync_file_create(fence);
@@ -201,7 +203,7 @@ struct file *ouro_sync_file_create(struct dma_fence *fence)
 	return sync_file ? sync_file->file : NULL;
 }
 
-/* Each object that the file has a handle of, under a spinlock. */
+/* Calls each() for the objects that the file has handles of, under a spinlock. */
 void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object *obj, void *data),
 		       void *data)
 {
@@ -215,8 +217,8 @@ void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object
 }
 
 /*
- * The object that owns all these offsets, with a reference, or NULL. Its count
- * may be zero already: then it is on its way out, and waits for this lock.
+ * Returns the object that owns all these offsets, with a reference, or NULL.
+ * An object whose count is zero is being freed, which needs this lock, too.
  */
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages)
@@ -252,7 +254,7 @@ void ouro_vma_node_unmap(struct drm_vma_offset_node *node, struct drm_device *de
 	drm_vma_node_unmap(node, dev->anon_inode->i_mapping);
 }
 
-/* No count would mean all that follow. */
+/* A count of 0 unmaps nothing; for unmap_mapping_range() it means all pages from first on. */
 void ouro_vma_node_unmap_pages(struct drm_vma_offset_node *node, struct drm_device *dev,
 			       unsigned long first, unsigned long count)
 {
@@ -263,7 +265,7 @@ void ouro_vma_node_unmap_pages(struct drm_vma_offset_node *node, struct drm_devi
 				    1);
 }
 
-/* The first page offset that a node can have: below it are dma-buf mappings. */
+/* Returns the first page offset of nodes; dma-buf mappings are below it. */
 unsigned long ouro_vma_node_base(void)
 {
 	return DRM_FILE_PAGE_OFFSET_START;
@@ -275,12 +277,12 @@ unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
 	return vm_mmap(file, 0, size, PROT_READ | (write ? PROT_WRITE : 0), MAP_SHARED, offset);
 }
 
-/* Page frames without struct page semantics, seen through the given caching. */
+/* Prepares a mapping of page frames without struct page, with the given caching. */
 int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching)
 {
 	pgprot_t prot;
 
-	/* A private writable mapping would want copies of pages that are not ours to copy. */
+	/* A private writable mapping would need copies of pages, which are not possible here. */
 	if ((vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == VM_MAYWRITE)
 		return -EINVAL;
 
@@ -306,8 +308,9 @@ static const struct file_operations ouro_mapping_fops = {
 };
 
 /*
- * A new mapping of a device's file is one of its own: the client is gone when it closes the file,
- * whatever it has mapped. All entries of the device are found by the same address space.
+ * Gives a new mapping of a device's file a file of its own, so that the mapping does not keep the
+ * client's file open. All mappings of the device share one address space, through which the driver
+ * unmaps them.
  */
 int ouro_vma_leave_file(struct vm_area_struct *vma, struct drm_device *dev)
 {
@@ -333,7 +336,7 @@ static int ouro_insert_pte(pte_t *pte, unsigned long address, void *data)
 	struct ouro_insert *insert = data;
 	unsigned long pfn = insert->pfns[(address - insert->start) >> PAGE_SHIFT];
 
-	/* Nothing is wanted here, or another fault was here first. */
+	/* No page to map, or another fault has mapped it. */
 	if (!pfn || !pte_none(ptep_get(pte)))
 		return 0;
 	set_pte_at(insert->vma->vm_mm, address, pte,
@@ -352,10 +355,10 @@ static bool ouro_all_ram(const unsigned long *pfns, unsigned int n)
 }
 
 /*
- * Maps n pages from address on; where pfns has 0, nothing.
+ * Maps n pages from address on, except those whose entry of pfns is 0.
  *
- * On x86, vmf_insert_pfn() maps RAM as it is mapped elsewhere, which is cached, and looks that up
- * for each page. So entries of RAM are written as the mapping wants them, in one walk.
+ * On x86, vmf_insert_pfn() looks up how each page of RAM is mapped elsewhere, and uses the same
+ * caching. So this writes the PTEs of RAM itself in one walk, with the caching of the mapping.
  */
 vm_fault_t ouro_insert_pfns(struct vm_area_struct *vma, unsigned long address,
 			    const unsigned long *pfns, unsigned int n)
@@ -376,7 +379,7 @@ vm_fault_t ouro_insert_pfns(struct vm_area_struct *vma, unsigned long address,
 	return ret;
 }
 
-/* Parameters that are text. The kernel crate's module! has those that are numbers. */
+/* Text parameters. The kernel crate's module! supports only numbers. */
 static char ouro_probe[256];
 module_param_string(probe, ouro_probe, sizeof(ouro_probe), 0444);
 MODULE_PARM_DESC(probe, "Devices to bind: PCI ids as 8086:0126 with commas between, or * for all (none if not given)");
@@ -395,7 +398,7 @@ const char *ouro_param_stop_after(void)
 	return ouro_stop_after;
 }
 
-/* Whether a hypervisor is below this kernel: what it has between device and memory is not seen. */
+/* Returns whether a hypervisor runs this kernel: the kernel does not see the host's IOMMU. */
 bool ouro_is_guest(void)
 {
 #ifdef CONFIG_X86
@@ -405,7 +408,7 @@ bool ouro_is_guest(void)
 #endif
 }
 
-/* Takes over the memory, which is from vmalloc. */
+/* Takes ownership of the memory, which vmalloc() has allocated. */
 void ouro_coredump(struct device *dev, void *data, size_t size)
 {
 	dev_coredumpv(dev, data, size, GFP_KERNEL);
@@ -423,7 +426,7 @@ void ouro_unreserve_wc(resource_size_t start, resource_size_t size)
 
 void ouro_wmb(void)
 {
-	/* Pairs with whatever the caller orders, most often a device. */
+	/* Pairs with the barrier of the caller's counterpart, mostly the device. */
 	wmb();
 }
 
@@ -478,13 +481,13 @@ unsigned long ouro_total_pages(void)
 	return totalram_pages();
 }
 
-/* Comes with a reference; NULL if there is none. */
+/* Returns the host bridge with a reference, or NULL. */
 struct pci_dev *ouro_host_bridge(struct pci_dev *pdev)
 {
 	return pci_get_domain_bus_and_slot(pci_domain_nr(pdev->bus), 0, PCI_DEVFN(0, 0));
 }
 
-/* A page of the bridge's bus, below 4 GiB, that nobody has. */
+/* Allocates an unused page of the bridge's bus, below 4 GiB. */
 int ouro_bus_page(struct pci_dev *bridge, struct resource *page)
 {
 	return pci_bus_alloc_resource(bridge->bus, page, PAGE_SIZE, PAGE_SIZE, PCIBIOS_MIN_MEM, 0,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What Rust cannot reach through kernel::bindings: static inlines, macros and
- * headers that the kernel crate does not include. Read by the compiler for
- * helpers.c and helpers_memory.c, and by bindgen, which takes the functions alone.
+ * Functions that Rust cannot reach through kernel::bindings: static inlines,
+ * macros and headers that the kernel crate does not include. Included by
+ * helpers.c and helpers_memory.c, and read by bindgen, which uses only the functions.
  */
 #ifndef _OURO_KERNEL_HELPERS_H_
 #define _OURO_KERNEL_HELPERS_H_
@@ -38,7 +38,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-/* How the CPU sees a mapping; the numbers are those of `Caching` in Rust. */
+/* The CPU's caching of a mapping; the values are those of `Caching` in Rust. */
 #define OURO_CACHE_WB	0
 #define OURO_CACHE_WC	1
 #define OURO_CACHE_UC	2
@@ -90,7 +90,7 @@ struct file *ouro_sync_file_create(struct dma_fence *fence);
 void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object *obj, void *data),
 		       void *data);
 
-/* mappings of objects */
+/* mappings of GEM objects */
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
 					  unsigned long pages);
 bool ouro_gem_get_unless_zero(struct drm_gem_object *obj);
@@ -136,7 +136,7 @@ bool ouro_is_guest(void);
 const char *ouro_param_probe(void);
 const char *ouro_param_stop_after(void);
 
-/* memory of a process */
+/* memory of a process (userptr) */
 int ouro_notifier_insert(struct mmu_interval_notifier *notifier, unsigned long address,
 			 unsigned long size, const struct mmu_interval_notifier_ops *ops);
 void ouro_notifier_set(struct mmu_interval_notifier *notifier, unsigned long sequence);
@@ -149,10 +149,10 @@ void ouro_pin_uncount(struct mm_struct *mm, unsigned long n);
 int ouro_pin_user(unsigned long address, int n, bool write, struct page **pages);
 void ouro_unpin_user(struct page **pages, unsigned long n, bool dirty);
 
-/* reports */
+/* device coredumps */
 void ouro_coredump(struct device *dev, void *data, size_t size);
 
-/* the cache mode of a range of bus addresses */
+/* the memory type of a range of bus addresses */
 int ouro_reserve_wc(resource_size_t start, resource_size_t size);
 void ouro_unreserve_wc(resource_size_t start, resource_size_t size);
 
@@ -161,14 +161,14 @@ void ouro_wmb(void);
 unsigned long ouro_ms_to_jiffies(unsigned int ms);
 unsigned long ouro_jiffies(void);
 
-/* work */
+/* workqueues, lock-free lists */
 struct workqueue_struct *ouro_alloc_workqueue(const char *name, unsigned int flags,
 					      int max_active);
 void ouro_flush_workqueue(struct workqueue_struct *wq);
 bool ouro_llist_add(struct llist_node *node, struct llist_head *head);
 struct llist_node *ouro_llist_take(struct llist_head *head);
 
-/* who, and how much */
+/* tasks, memory, PCI */
 void ouro_task_comm(char *buf);
 int ouro_task_pid(void);
 bool ouro_task_is_killed(void);
@@ -180,7 +180,7 @@ bool ouro_bar_is_memory(struct pci_dev *pdev, int bar);
 int ouro_take_from_firmware(struct pci_dev *pdev, const char *name);
 int ouro_access_ok(unsigned long addr, unsigned long size);
 
-/* a fault in the middle of a copy is an answer, not a wait */
+/* page faults during copies: an error instead of a wait */
 void ouro_pagefault_disable(void);
 void ouro_pagefault_enable(void);
 

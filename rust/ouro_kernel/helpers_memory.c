@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Static inlines and macros of the kernel as functions, for Rust (helpers.c):
- * memory of the kernel, of the device and of processes.
+ * Functions for Rust in place of the kernel's static inlines and macros (see
+ * helpers.c): memory of the kernel, of the device and of processes.
  */
 #include <linux/folio_batch.h>
 #include <linux/io.h>
@@ -13,7 +13,7 @@
 
 #include "helpers.h"
 
-/* Memory is accounted when it is used, not when it is promised. */
+/* Creates a shmem file whose memory is accounted on use, not on creation. */
 struct file *ouro_shmem_file(const char *name, loff_t size)
 {
 	return shmem_file_setup(name, size, mk_vma_flags(VMA_NORESERVE_BIT));
@@ -29,7 +29,7 @@ struct page *ouro_shmem_page(struct file *file, unsigned long index)
 	return shmem_read_mapping_page(file->f_mapping, index);
 }
 
-/* A page that was held for a moment only: nobody has kept reclaim from it. */
+/* Puts a page of a file that was not pinned: reclaim can find the page again. */
 void ouro_shmem_put_page(struct page *page, bool dirty)
 {
 	if (dirty)
@@ -47,13 +47,16 @@ void ouro_shmem_limit(struct file *file, bool below_4g)
 	mapping_set_gfp_mask(file->f_mapping, gfp);
 }
 
-/* Reclaim need not look at pages that somebody holds for a long time. */
+/* Marks the file's pages as unevictable: reclaim skips them while they are pinned. */
 void ouro_shmem_pin(struct file *file)
 {
 	mapping_set_unevictable(file->f_mapping);
 }
 
-/* What reclaim has put aside meanwhile it does not look at again by itself. */
+/*
+ * Ends ouro_shmem_pin() and puts the pages. Reclaim may have moved them to its unevictable list,
+ * from which they do not return by themselves.
+ */
 void ouro_shmem_unpin(struct file *file, struct page **pages, size_t n, bool dirty)
 {
 	struct folio_batch batch;
@@ -125,7 +128,7 @@ bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr)
 	return dma_mapping_error(dev, addr);
 }
 
-/* Both sides write, neither side syncs: a bounce buffer in between is a failure. */
+/* CPU and device both write, and nothing syncs: so the map fails if it needs a bounce buffer. */
 dma_addr_t ouro_dma_map_page(struct device *dev, struct page *page)
 {
 	return dma_map_page_attrs(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL,
@@ -163,13 +166,13 @@ void ouro_dma_set_max_seg_size(struct device *dev, unsigned int size)
 	dma_set_max_seg_size(dev, size);
 }
 
-/* Whether memory must lie below 4 GiB for the device to reach it. */
+/* Returns whether the device can only access memory below 4 GiB. */
 bool ouro_dma_below_4g(struct device *dev)
 {
 	return dma_get_required_mask(dev) > dma_get_mask(dev);
 }
 
-/* Whether an IOMMU is between the device and memory, in whatever mode. */
+/* Returns whether an IOMMU is between the device and memory, in any mode. */
 bool ouro_dma_has_iommu(struct device *dev)
 {
 	return device_iommu_mapped(dev);
@@ -198,7 +201,7 @@ bool ouro_notifier_may_wait(const struct mmu_notifier_range *range)
 	return mmu_notifier_range_blockable(range);
 }
 
-/* 0 if all of it is mapped to memory that has pages. A thread of the kernel has none. */
+/* Returns 0 if the whole range is mapped to memory with struct pages. Kernel threads have no mm. */
 int ouro_user_probe(unsigned long address, unsigned long size)
 {
 	VMA_ITERATOR(vmi, current->mm, address);
@@ -223,7 +226,10 @@ bool ouro_mm_is_current(struct mm_struct *mm)
 	return mm == current->mm;
 }
 
-/* Counts pages as pinned by the calling process; gives a reference of its memory, or NULL. */
+/*
+ * Accounts n pages as pinned by the calling process. Returns its mm with a reference, or NULL if
+ * the process has no mm or exceeds its limit.
+ */
 struct mm_struct *ouro_pin_account(unsigned long n, bool limited)
 {
 	struct mm_struct *mm = current->mm;
