@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lists of engines of a context. Included behind test.h. */
+/* Engine lists (engine maps) of a context. Include after test.h. */
 #ifndef OURO_SELFTEST_BALANCE_H
 #define OURO_SELFTEST_BALANCE_H
 
-/* Why a test is skipped: what i915_drm.h leaves open, others say later, or not at all. */
+/*
+ * Reasons to skip a test: i915_drm.h leaves the behaviour open, or other drivers report it later or
+ * never.
+ */
 #define NOT_OURS "another driver answers in its own way"
 
 #define CLASS(c, i) { I915_ENGINE_CLASS_##c, i }
@@ -13,7 +16,7 @@ static const struct i915_engine_class_instance gap = {
 	(__u16)I915_ENGINE_CLASS_INVALID_NONE,
 };
 
-/* Places of the contexts here. */
+/* Indices of the contexts' engines here. */
 enum { VIRTUAL, FIRST, SECOND, RENDER, PLACES };
 
 static const struct i915_engine_class_instance video[2] = { CLASS(VIDEO, 0), CLASS(VIDEO, 1) };
@@ -23,7 +26,7 @@ struct list {
 	struct i915_engine_class_instance engines[PLACES];
 };
 
-/* A context with this list; 0 or a negative errno. */
+/* Creates a context with this list of engines. Returns 0 or a negative errno. */
 static int with_list(int fd, struct list *list, __u32 *context)
 {
 	struct drm_i915_gem_context_create_ext_setparam set = {

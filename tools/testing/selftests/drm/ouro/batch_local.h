@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Batches without relocations, for cards with memory of their own. See batch_local.c. */
+/* Batches without relocations, for cards with VRAM. See batch_local.c. */
 #ifndef OURO_SELFTEST_BATCH_LOCAL_H
 #define OURO_SELFTEST_BATCH_LOCAL_H
 
 #include "gpu.h"
 
-/* Commands of Gen12.5, as far as programs put them together. */
+/* The commands of Gen12.5 that test programs build. */
 enum {
 	MI_NOOP = 0,
 	MI_ARB_CHECK = 0x02800000,
 	MI_BATCH_BUFFER_END = 0x05000000,
-	/* a dword */
+	/* stores a dword */
 	MI_STORE_DATA_IMM = 0x10000002,
-	/* one register, and its offset is the engine's own */
+	/* loads one register, by its offset from the engine's base */
 	MI_LOAD_REGISTER_IMM = 0x11080001,
 	MI_STORE_REGISTER_MEM = 0x12080002,
-	/* into the batch's own space */
+	/* in the PPGTT */
 	MI_BATCH_BUFFER_START = 0x18800101,
-	/* four words for the unit that calculates follow */
+	/* followed by four instructions of the command streamer's ALU */
 	MI_MATH = 0x0d000003,
 };
 
-/* A batch in the making, with its objects; the batch's own comes last. */
+/* A batch under construction with its objects; the batch's own object is the last one. */
 struct words {
 	__u32 words[1024];
 	unsigned int n;
@@ -29,27 +29,30 @@ struct words {
 	unsigned int n_objects;
 };
 
-/* Whether the card behind an i915 node is one of these. */
+/* Returns whether the card behind an i915 node has VRAM. */
 bool is_local(int fd);
 
-/* Where an object is, in every context: 1 GB for each handle. */
+/* Returns an object's address, the same in every context: 1 GB for each handle. */
 __u64 address_of(__u32 handle);
-/* A place of 64 KB where no other object is that may be in use. */
+/* Returns an address with 64 KB where no other object is in use. */
 __u64 address_of_none(void);
 
-/* A context with one engine, at index 0; 0 if there is none. */
+/* Creates a context with one engine, at index 0. Returns 0 on failure. */
 __u32 context_on(int fd, struct i915_engine_class_instance engine);
 int context_priority(int fd, __u32 context, int priority);
 
 void words_store(struct words *w, __u64 address, __u32 value);
 void words_end(struct words *w);
 void words_object(struct words *w, __u32 handle, __u64 flags);
-/* Submits a batch that is written, at an address. fence: NULL, or room for one. 0 or an errno. */
+/*
+ * Submits a written batch at an address. fence: NULL, or where to return a fence. Returns 0 or an
+ * errno.
+ */
 int words_submit(int fd, struct words *w, __u32 batch, __u64 at, __u64 flags, __u32 context,
 		 int *fence);
-/* The same with an object for the words, which is closed. */
+/* Submits the words in a new object, which it closes afterwards. */
 int words_run(int fd, struct words *w, __u64 flags, __u32 context);
-/* One value into an object, by the engine at index 0 of a context. */
+/* Stores one value in an object, by the engine at index 0 of a context. */
 int words_store_one(int fd, __u32 context, __u32 handle, __u32 offset, __u32 value);
 
 #endif

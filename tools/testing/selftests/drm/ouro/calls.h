@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The calls of i915, and what they need to be made: to do each of them again and again. */
+/* The i915 ioctls, and the set-up that each needs, so that a test can repeat each of them. */
 #ifndef OURO_SELFTEST_CALLS_H
 #define OURO_SELFTEST_CALLS_H
 
 #include "gpu.h"
 
-/* What a call works on. Made anew for each allocation that fails. */
+/* The state that a call works on. It is created again for each failing allocation. */
 struct state {
 	const struct gpu *gpu;
 	int fd;
@@ -22,34 +22,37 @@ struct state {
 	struct drm_i915_gem_execbuffer_ext_timeline_fences timeline;
 	__u64 points[2];
 	struct spin spin;
-	/* room for answers; user memory that an object is made of */
+	/* buffer for answers; user memory for a userptr object */
 	__u8 *room;
-	/* what a call will make that does not tell it */
+	/* the handle of an object that a call creates without returning it */
 	__u32 next_handle;
 	__u32 next_context;
 	int next_file;
 };
 
-/* One call: what it needs, itself, and how what it made is taken back. */
+/* A call: its set-up, the call itself, and how to undo its effects. */
 struct subject {
 	const char *name;
 	int (*before)(struct state *s);
 	int (*call)(struct state *s);
 	void (*undo)(struct state *s);
 	void (*after)(struct state *s);
-	/* the driver may be without it (another chip, an older driver): a plain run says EINVAL */
+	/*
+	 * the driver may lack the call (another chip, an older driver): without faults it returns
+	 * EINVAL
+	 */
 	bool optional;
-	/* it may have done all, and not have told what it made: takes that back, if it is there */
+	/* undoes what the call has created without returning it, if it has */
 	void (*untold)(struct state *s);
 };
 
 enum { ROOM = 16 * PAGE, SIZE = 8 * PAGE, MARK = 0x0badcafe };
 
-/* An object with memory, and a mark in it; and how it goes. */
+/* Creates an object with memory and a mark in it; and frees it. */
 int calls_full_object(struct state *s);
 void calls_drop_object(struct state *s);
 
-/* Batches, and how each of them goes. */
+/* Creates and frees batches. */
 int calls_batch(struct state *s);
 int calls_batch_with_fences(struct state *s);
 int calls_batch_with_timelines(struct state *s);
@@ -57,10 +60,10 @@ int calls_batch_behind_work(struct state *s);
 int calls_batch_of_user_memory(struct state *s);
 void calls_drop_batch(struct state *s);
 
-/* The call of EXECBUFFER2: sends the batch of a state; 0, or an errno below it. */
+/* Calls EXECBUFFER2 with the batch of a state. Returns 0 or a negative errno. */
 int calls_exec(struct state *s);
 
-/* All of them. */
+/* All calls. */
 extern const struct subject subjects[];
 extern const unsigned int n_subjects;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Primary nodes: the DRM core has calls that are not for render nodes. */
+/* Primary nodes, for the ioctls of the DRM core that render nodes do not have. */
 #ifndef OURO_SELFTEST_CARD_H
 #define OURO_SELFTEST_CARD_H
 
@@ -9,7 +9,7 @@
 
 #include "gpu.h"
 
-/* A primary node of the driver of that name, or -1. */
+/* Opens a primary node of the driver of that name. Returns -1 on failure. */
 static inline int open_card(const char *driver)
 {
 	struct dirent *entry;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the threads of a crowd have, and how they choose: see stress.c. */
+/* The state of a crowd's threads, and how they choose their actions: see stress.c. */
 #ifndef OURO_SELFTEST_CROWD_H
 #define OURO_SELFTEST_CROWD_H
 
@@ -10,11 +10,11 @@
 
 enum { THREADS = 4, OWN_FILES = 2, FDS = 8, MAPS = 6, ROOM = 16 * PAGE, HANDLES = 12 };
 
-/* What the threads of a process share. */
+/* The state that the threads of a process share. */
 struct process {
 	struct crowd *crowd;
 	int files[OWN_FILES];
-	/* sync files and dma-bufs, -1 for none: whoever takes one out owns it */
+	/* sync files and dma-bufs, -1 for none: the thread that takes one out owns it */
 	int fds[FDS];
 };
 
@@ -22,7 +22,7 @@ struct thread {
 	struct process *p;
 	struct crowd *crowd;
 	__u32 random;
-	/* memory for answers, with nothing behind it */
+	/* buffer for answers, with no memory after it */
 	__u8 *room;
 	void *maps[MAPS];
 	unsigned int number;
@@ -71,7 +71,10 @@ static inline __u32 context(struct thread *t)
 	return chance(t, 24) ? limit(t) : rnd(t) % 4;
 }
 
-/* Where answers go or arguments are: mostly its own room, and nothing that matters. */
+/*
+ * Returns a pointer for an argument or an answer: mostly the thread's own buffer, or an invalid
+ * one.
+ */
 static inline __u64 pointer(struct thread *t)
 {
 	switch (rnd(t) % 16) {
@@ -90,7 +93,7 @@ static inline __u64 pointer(struct thread *t)
 	}
 }
 
-/* One word of an argument becomes something else; not those of pointers, a bit each. */
+/* Changes one word of an argument; pointers excepted: one bit of the mask per word. */
 static inline void spoil(struct thread *t, void *argument, size_t size, __u64 pointers)
 {
 	__u32 word;
@@ -102,11 +105,11 @@ static inline void spoil(struct thread *t, void *argument, size_t size, __u64 po
 		((__u32 *)argument)[word] = limit(t);
 }
 
-/* Reads and writes a word of a mapping, if there is a page. */
+/* Reads and writes a word of a mapping, if it has a page. */
 void crowd_touch(void *map, __u32 offset);
-/* A node of its own: a descriptor, or -1. */
+/* Opens a node. Returns a descriptor or -1. */
 int crowd_open(void);
-/* Does one thing of all. */
+/* Does one of all actions. */
 void crowd_act(struct thread *t);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Failing allocations: the kernel is told that the n-th one from now on, of this thread, fails. One
- * that was built with CONFIG_FAULT_INJECTION_USERCOPY counts copies of user memory as well.
+ * Failing allocations: the kernel fails the n-th allocation of this thread from now on. A kernel
+ * with CONFIG_FAULT_INJECTION_USERCOPY also counts copies of user memory.
  */
 #ifndef OURO_SELFTEST_FAILING_H
 #define OURO_SELFTEST_FAILING_H
 
 #include "device.h"
 
-/* Makes the kernel able to. -ENOENT: it was built without. */
+/* Enables fault injection. -ENOENT: the kernel was built without it. */
 int failing_prepare(void);
-/* The n-th allocation or copy of this thread from now on fails, once. */
+/* Fails the n-th allocation or copy of this thread from now on, once. */
 int failing_arm(unsigned int n);
-/* How many are still to come before one fails, or a negative errno. */
+/* Returns how many are left until one fails, or a negative errno. */
 int failing_left(void);
-/* None fails any more. 1 if one did, 0 if there were not so many, or a negative errno. */
+/* Ends fault injection. Returns 1 if one failed, 0 if there were fewer, or a negative errno. */
 int failing_disarm(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files about a device: where they are, and what is in them. */
+/* The files of a device in debugfs and procfs: their paths and contents. */
 #ifndef OURO_SELFTEST_FILES_H
 #define OURO_SELFTEST_FILES_H
 
@@ -12,7 +12,7 @@
 
 #include "gpu.h"
 
-/* A file of the device in debugfs; mounts that if need be. */
+/* Returns the path of a device's file in debugfs, which is mounted if necessary. */
 static inline void debug_path(int fd, const char *name, char *path, size_t size)
 {
 	struct stat st;
@@ -24,7 +24,7 @@ static inline void debug_path(int fd, const char *name, char *path, size_t size)
 	snprintf(path, size, "/sys/kernel/debug/dri/%u/%s", minor(st.st_rdev), name);
 }
 
-/* The text of a file, and how long it is, or a negative errno. */
+/* Reads the text of a file. Returns its length or a negative errno. */
 static inline int file_read(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY);
@@ -42,7 +42,7 @@ static inline int file_read(const char *path, char *text, size_t size)
 	return n;
 }
 
-/* What write() returns, or a negative errno. */
+/* Returns the result of write(), or a negative errno. */
 static inline int file_write(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY);
@@ -57,7 +57,9 @@ static inline int file_write(const char *path, const char *text)
 	return n;
 }
 
-/* Whether engines that hang are looked for: not while a test works behind a batch that spins. */
+/*
+ * Enables or disables the hang check: a test that queues work behind a spinning batch disables it.
+ */
 static inline void hang_check(int fd, bool on)
 {
 	char path[128];
@@ -66,7 +68,7 @@ static inline void hang_check(int fd, bool on)
 	file_write(path, on ? "1" : "0");
 }
 
-/* Nanoseconds, or bytes. */
+/* Parses nanoseconds or bytes. */
 static inline long long with_unit(const char *text)
 {
 	char *unit;
@@ -77,7 +79,7 @@ static inline long long with_unit(const char *text)
 	return strstr(unit, "MiB") ? value << 20 : value;
 }
 
-/* What is behind a key of fdinfo, or -1. */
+/* Returns the value of a key of fdinfo, or -1. */
 static inline long long client_usage(int fd, const char *key)
 {
 	char path[64], text[4096], *line;
@@ -93,8 +95,8 @@ static inline long long client_usage(int fd, const char *key)
 }
 
 /*
- * Lines of the CPU's caches that the driver has flushed for a cause (uapi.rst, ouro_caches); -1 if
- * it does not say.
+ * Returns the CPU cache lines that the driver has flushed for a reason (uapi.rst, ouro_caches); -1
+ * if it does not report them.
  */
 static inline long flushed(int fd, const char *cause)
 {

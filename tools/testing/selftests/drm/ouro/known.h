@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* All ioctls that a device may answer, by name: for what is done to each of them. */
+/* All ioctls that a device may answer, by name, for tests that loop over them. */
 #ifndef OURO_SELFTEST_KNOWN_H
 #define OURO_SELFTEST_KNOWN_H
 
@@ -8,7 +8,7 @@
 #include "gpu.h"
 
 #define KNOWN(name) { #name, name, false }
-/* One that looks at nothing of its argument. */
+/* An ioctl that ignores its argument. */
 #define LOOKS_AT_NOTHING(name) { #name, name, true }
 struct known {
 	const char *name;
@@ -53,7 +53,7 @@ static const struct known known[] = {
 	KNOWN(DRM_IOCTL_OURO_STATS),
 };
 
-/* Of a device that speaks radeon. */
+/* The ioctls of a device with the radeon uAPI. */
 static const struct known known_radeon[] = {
 	KNOWN(DRM_IOCTL_RADEON_INFO),
 	KNOWN(DRM_IOCTL_RADEON_GEM_INFO),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the tests of objects' memory share: touching, and asking for memory. */
+/* Shared by the tests of objects' memory: touching pages, and memory pressure. */
 #ifndef OURO_SELFTEST_MEMORY_H
 #define OURO_SELFTEST_MEMORY_H
 
@@ -20,7 +20,7 @@ static void touch_fails(int signal)
 	siglongjmp(touch_out, 1);
 }
 
-/* Whether a word can be read (or written); what it was comes back through value. */
+/* Returns whether a word can be read (or written); its old value is returned in value. */
 static inline bool touch(__u32 *word, bool write, __u32 *value)
 {
 	struct sigaction fails = { .sa_handler = touch_fails }, old;
@@ -37,7 +37,7 @@ static inline bool touch(__u32 *word, bool write, __u32 *value)
 	return true;
 }
 
-/* Gives an object all of its memory: a look through a mapping does, a write of a part need not. */
+/* Allocates all pages of an object, by a read through a mapping; a partial write need not do so. */
 static inline int gem_populate(int fd, __u32 handle)
 {
 	__u32 *map = gem_map(fd, handle, PAGE, I915_MMAP_OFFSET_WB);
@@ -51,7 +51,7 @@ static inline int gem_populate(int fd, __u32 handle)
 	return there ? 0 : -ENOMEM;
 }
 
-/* The same without a signal, so that several threads can do it. */
+/* Like gem_populate() without signals, so that several threads can call it. */
 static inline int give_memory(const struct gpu *gpu, __u32 handle)
 {
 	struct drm_i915_gem_set_domain set = { .handle = handle,
@@ -59,13 +59,13 @@ static inline int give_memory(const struct gpu *gpu, __u32 handle)
 	__u32 value = handle;
 	int got = gem_write(gpu->fd, handle, 0, &value, 4);
 
-	/* where the write is not through a mapping, it need not do so */
+	/* a write that is not through a mapping need not do so */
 	if (got || gpu->speaks != &i915)
 		return got;
 	return call(gpu->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &set);
 }
 
-/* Asks everybody to give memory back. 0 or a negative errno. */
+/* Requests memory from all shrinkers. Returns 0 or a negative errno. */
 static inline int want_memory(void)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
@@ -80,8 +80,8 @@ static inline int want_memory(void)
 }
 
 /*
- * The driver lets go of all pages that are idle, of contents that are needed
- * too, as if there were room for them in swap. 0 or a negative errno.
+ * Makes the driver free all idle pages, those with needed contents too, as if swap had room for
+ * them. Returns 0 or a negative errno.
  */
 static inline int drop_pages(int fd)
 {
@@ -98,14 +98,14 @@ static inline int drop_pages(int fd)
 	file = open(path, O_WRONLY);
 	if (file < 0)
 		return -errno;
-	/* unbound, bound, all; what is freed is waited for */
+	/* unbound, bound, all; waits until the pages are freed */
 	if (write(file, "0x33", 4) != 4)
 		got = -errno;
 	close(file);
 	return got;
 }
 
-/* Pages that objects of the device have, or -1. */
+/* Returns the pages of the device's objects, or -1. */
 static inline __s64 object_pages(int fd)
 {
 	struct drm_ouro_stats stats = {};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Objects in places: kinds of memory that user space names, and who takes all of one. */
+/* Objects in memory regions that the test chooses, and a client that takes all of a region. */
 #ifndef OURO_SELFTEST_PLACES_H
 #define OURO_SELFTEST_PLACES_H
 
@@ -10,15 +10,18 @@
 static const struct drm_i915_gem_memory_class_instance SYSTEM = { I915_MEMORY_CLASS_SYSTEM, 0 };
 static const struct drm_i915_gem_memory_class_instance LOCAL = { I915_MEMORY_CLASS_DEVICE, 0 };
 
-/* A card whose memory is behind a window, which objects enter when a batch uses them. */
+/*
+ * Returns whether the GPU is a card with VRAM behind a BAR, into which objects move when a batch
+ * uses them.
+ */
 static inline bool is_card(const struct gpu *gpu)
 {
 	return gpu->speaks == &i915_local;
 }
 
 /*
- * An object that may be in these places; its handle, or a negative errno. *size
- * becomes what it has.
+ * Creates an object that may be in these regions. Returns its handle, or a negative errno; *size
+ * becomes the object's size.
  */
 static inline int place_object(int fd, __u64 *size,
 			       const struct drm_i915_gem_memory_class_instance *places,
@@ -50,18 +53,18 @@ static inline int create_anywhere(int fd, __u64 size)
 	return place_object(fd, &size, both, 2, 0);
 }
 
-/* Whether so much of the region is used, soon. */
+/* Waits until the region's use has this value. Returns whether that was soon. */
 static inline bool wait_used(int fd, __u64 used)
 {
 	unsigned int i;
 
-	/* memory comes back when no engine can reach it any more */
+	/* memory is freed when no engine can access it any more */
 	for (i = 0; i < 20000 && local_region(fd).used != used; i++)
 		usleep(1000);
 	return local_region(fd).used == used;
 }
 
-/* On a card: a batch stores to an object at an address that the caller has chosen. */
+/* Stores to an object by a batch, on cards at an address that the caller chooses. */
 static inline int store_at(const struct gpu *gpu, __u32 handle, __u64 address, __u64 offset,
 			   __u32 value)
 {
@@ -74,10 +77,10 @@ static inline int store_at(const struct gpu *gpu, __u32 handle, __u64 address, _
 	return words_run(gpu->fd, &w, gpu->engines[0].ring, 0);
 }
 
-/* Above all that address_of() gives: there one object may be as large as it likes. */
+/* Above all addresses of address_of(): there is room for one object of any size. */
 #define FAR_AWAY 0x400000000000ull
 
-/* Memory for an object, where it is to be. */
+/* Allocates an object's memory in its preferred region. */
 static inline int begin(const struct gpu *gpu, __u32 handle)
 {
 	int got;
@@ -88,7 +91,9 @@ static inline int begin(const struct gpu *gpu, __u32 handle)
 	return got ? got : gem_wait(gpu->fd, handle, -1);
 }
 
-/* Lets all that may leave the region do so: the errno of who wants all of it. */
+/*
+ * Evicts all objects that may leave the region: returns the errno of a client that wants all of it.
+ */
 static inline int crowd(const struct gpu *gpu, __u64 size)
 {
 	unsigned int tries = 1000;
@@ -97,7 +102,7 @@ static inline int crowd(const struct gpu *gpu, __u64 size)
 	do {
 		handle = create_local(gpu->fd, size);
 		got = handle < 0 ? handle : begin(gpu, handle);
-		/* a card has another place for who comes too early: it would rather run */
+		/* a card falls back to another region if memory is not yet free */
 		if (!got && is_card(gpu) && local_region(gpu->fd).used < size)
 			got = -ENOSPC;
 		gem_close(gpu->fd, handle);
@@ -105,7 +110,7 @@ static inline int crowd(const struct gpu *gpu, __u64 size)
 	return got;
 }
 
-/* A part of so many of a region, in the pieces that a card has. */
+/* Returns a fraction of a region, in the granularity of a card. */
 static inline __u64 part(__u64 size, unsigned int of)
 {
 	return size / of & ~0xffffull;

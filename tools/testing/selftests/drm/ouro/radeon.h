@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Devices that speak radeon, and a client of theirs. */
+/* Devices with the radeon uAPI, and a client of them. */
 #ifndef OURO_SELFTEST_RADEON_H
 #define OURO_SELFTEST_RADEON_H
 
 #include <drm/radeon_drm.h>
 
-/* Opens the first render node that speaks radeon: a descriptor, or -ENODEV, or another errno. */
+/*
+ * Opens the first render node with the radeon uAPI. Returns a descriptor, -ENODEV or another
+ * negative errno.
+ */
 int radeon_open(void);
 
-/* An object of a domain, or 0. */
+/* Creates an object in a domain. Returns its handle or 0. */
 __u32 bo_create(int fd, __u64 size, __u32 domain);
-/* Its memory, or MAP_FAILED. */
+/* Maps an object. Returns MAP_FAILED on failure. */
 void *bo_map(int fd, __u32 handle, __u64 size);
-/* 0, or an errno below it. */
+/* Returns 0 or a negative errno. */
 int bo_wait_idle(int fd, __u32 handle);
-/* Where an object is. */
+/* Returns the domain of an object. */
 __u32 bo_domain_of(int fd, __u32 handle);
-/* Sends a stream without effect that wants an object in a domain: 0, or an errno below it. */
+/* Sends a stream without effect that uses an object in a domain. Returns 0 or a negative errno. */
 int bo_use(int fd, __u32 handle, __u32 domain);
 
-/* A call of CS, of parts that a test can change. */
+/* A CS ioctl, whose parts a test can change. */
 struct cs {
 	__u32 words[64];
 	struct drm_radeon_cs_reloc relocs[8];
@@ -29,15 +32,15 @@ struct cs {
 	struct drm_radeon_cs arg;
 };
 
-/* Eight fillers (type 2), no relocation, tiles as the stream says. */
+/* Initializes it with eight fillers (type 2), no relocation, and tiling by the stream. */
 void cs_init(struct cs *cs);
-/* One more relocation. */
+/* Adds a relocation. */
 void cs_reloc(struct cs *cs, __u32 handle, __u32 read, __u32 write);
-/* A register is written (type 0). */
+/* Adds a register write (type 0). */
 void cs_set(struct cs *cs, __u32 reg, __u32 value);
-/* The relocation of what was set last. */
+/* Adds the relocation of the last register write. */
 void cs_name(struct cs *cs, unsigned int reloc);
-/* A rectangle of one colour in rows of 256 bytes. */
+/* Fills a rectangle with one colour, in rows of 256 bytes. */
 void cs_fill(struct cs *cs, __u32 handle, __u32 domain, __u32 x, __u32 y, __u32 width, __u32 height,
 	     __u32 colour);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fixture of the programs that are about radeon alone: a device, and whether its driver is
- * this one. The upstream driver is run too, as a judge of what both promise. It takes much that
- * this one refuses; what only this one promises is asked of it alone (ours, OURS_BAD), and is in
- * the table of uapi.rst.
+ * The fixture of programs about radeon: a device, and whether its driver is ouro. The programs also
+ * run with the upstream driver, to verify the promises of both. It accepts much that ouro refuses;
+ * promises of ouro alone are tested with ouro only (ours, OURS_BAD), and are in the table of
+ * uapi.rst.
  */
 #ifndef OURO_SELFTEST_RADEON_FIXTURE_H
 #define OURO_SELFTEST_RADEON_FIXTURE_H
@@ -17,7 +17,7 @@ FIXTURE(radeon)
 	bool ours;
 };
 
-/* Refused by this driver. */
+/* Checks that ouro refuses a call. */
 #define OURS_BAD(fd, request, argument, error)                   \
 	do {                                                     \
 		if (self->ours)                                  \

@@ -19,13 +19,13 @@ struct sw_fence {
 #define SW_SYNC_IOC_CREATE_FENCE _IOWR('W', 0, struct sw_fence)
 #define SW_SYNC_IOC_INC _IOW('W', 1, __u32)
 
-/* A timeline at 0, or -1: the kernel has none (CONFIG_SW_SYNC). */
+/* Returns a timeline at 0, or -1 if the kernel has none (CONFIG_SW_SYNC). */
 static inline int sw_timeline(void)
 {
 	return open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
 }
 
-/* The file of a fence that is signalled when the timeline is at 1; or -1. */
+/* Returns the file of a fence that is signalled when the timeline is at 1; or -1. */
 static inline int sw_fence(int timeline)
 {
 	struct sw_fence made = { .value = 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every test program includes: the kselftest harness, the device, and
- * the two checks that count a case.
+ * Included by each test program: the kselftest harness, the device, and the two checks that count a
+ * case.
  */
 #ifndef OURO_SELFTEST_TEST_H
 #define OURO_SELFTEST_TEST_H
@@ -12,17 +12,17 @@
 #include "radeon.h"
 
 /*
- * Each test is bounded in time. These are for what hangs: the debug kernel is ten times slower than
- * the plain one, and a machine with other work slower still.
+ * Timeouts of tests, for those that hang: the debug kernel is ten times slower than the plain one,
+ * and a busy machine slower still.
  */
 #define SECONDS_PLAIN 300
 #define SECONDS_DEBUG 900
 
 /*
- * Milliseconds after which a batch without end is stopped; half of them has one that is asked to
- * let go. Tests keep one running while they do something else, which takes seconds on a slow
- * machine, and must not be taken for one that hangs. A test about hangs defines HANGS, and has the
- * driver's default.
+ * Milliseconds after which an endless batch counts as a hang; a preemption request has half of
+ * them. Tests keep such a batch running during other work, which takes seconds on a slow machine
+ * and must not be taken for a hang. A test about hangs defines HANGS, and uses the driver's
+ * default.
  */
 #ifdef HANGS
 #define HANG_MS HANG_MS_DEFAULT
@@ -37,11 +37,11 @@ static void __attribute__((constructor)) want_mute_engines(void)
 }
 #endif
 
-/* The harness would give up after 30 seconds. */
+/* The harness would time out after 30 seconds. */
 #undef TEST_F
 #define TEST_F(topic, name) TEST_F_TIMEOUT(topic, name, SECONDS_DEBUG + 10)
 
-/* A call that must succeed, and one that must fail so; both count as a case. */
+/* A call that must succeed, and one that must fail with an error; both count as a case. */
 #define GOOD(fd, request, argument)                                                  \
 	({                                                                           \
 		cover(#request);                                                     \
@@ -53,7 +53,7 @@ static void __attribute__((constructor)) want_mute_engines(void)
 		got_;                                                                \
 	})
 #define BAD(fd, request, argument, error) BAD_NAMED(#request, fd, request, argument, error)
-/* The same in another macro, which gives the name as it stands there. */
+/* BAD() for use in another macro, which passes the name. */
 #define BAD_NAMED(name, fd, request, argument, error)                           \
 	({                                                                      \
 		const char *name_ = (name);                                     \
@@ -69,13 +69,13 @@ static void __attribute__((constructor)) want_mute_engines(void)
 		got_;                                                           \
 	})
 
-/* Why a test is skipped that needs what another interface has: SKIP(return, NO_...). */
+/* Reasons to skip a test that needs another uAPI: SKIP(return, NO_...). */
 #define NO_I915 "this is about the i915 ioctls"
 #define NO_RELOCATIONS "no relocations here"
-/* No commands of R5xx that its checker lets pass loop. */
+/* The checker of R5xx accepts no commands that loop. */
 #define NO_SPIN "no commands here run until they are told to stop"
 
-/* What every test starts with: an open device within bounded time, or a skip. */
+/* The set-up of every test: an open device within the timeout, or a skip. */
 static inline void gpu_setup(struct __test_metadata *_metadata, struct gpu *gpu)
 {
 	const char *kernel = getenv("OURO_KERNEL");
@@ -105,7 +105,7 @@ static inline void gpu_setup(struct __test_metadata *_metadata, struct gpu *gpu)
 }
 
 #ifdef TOPIC
-/* The fixture of most programs, named by the program: one open device. */
+/* The fixture of most programs, named after the program: one open device. */
 #define FIXTURE_OF(topic) FIXTURE(topic)
 #define FIXTURE_SETUP_OF(topic) FIXTURE_SETUP(topic)
 #define FIXTURE_TEARDOWN_OF(topic) FIXTURE_TEARDOWN(topic)

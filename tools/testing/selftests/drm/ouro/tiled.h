@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a byte of a tiled surface is in memory: Sandy Bridge PRM Vol 1 Part 2
- * §4.5.2 (tile formats) and §4.5.3 (tiling algorithm). Bit 6 of the address is
- * mixed as GEM_GET_TILING says.
+ * The address of a byte of a tiled surface: Sandy Bridge PRM Vol 1 Part 2 §4.5.2 (tile formats) and
+ * §4.5.3 (tiling algorithm). Bit 6 of the address is swizzled as GEM_GET_TILING reports.
  */
 #ifndef OURO_SELFTEST_TILED_H
 #define OURO_SELFTEST_TILED_H
@@ -15,7 +14,7 @@ struct tiling {
 	__u32 swizzle;
 };
 
-/* Rows of a tile, and bytes of each. */
+/* Returns the rows of a tile; and the bytes of each row. */
 static inline __u32 tile_rows(const struct tiling *t)
 {
 	return t->mode == I915_TILING_X ? 8 : 32;
@@ -26,13 +25,13 @@ static inline __u32 tile_width(const struct tiling *t)
 	return t->mode == I915_TILING_X ? 512 : 128;
 }
 
-/* Bytes of a row of tiles. */
+/* Returns the bytes of a row of tiles. */
 static inline __u64 tile_row(const struct tiling *t)
 {
 	return (__u64)t->stride * tile_rows(t);
 }
 
-/* The place in memory of byte `linear` of the surface, counted along its rows. */
+/* Returns the offset in memory of byte `linear` of the surface, counted along its rows. */
 static inline __u64 tiled_offset(const struct tiling *t, __u64 linear)
 {
 	__u64 x, y, at;
@@ -41,7 +40,7 @@ static inline __u64 tiled_offset(const struct tiling *t, __u64 linear)
 		return linear;
 	x = linear % t->stride;
 	y = linear / t->stride;
-	/* Tiles are 4 KiB each, and follow each other along the row. */
+	/* Tiles of 4 KiB follow each other along the row. */
 	at = (y / tile_rows(t) * (t->stride / tile_width(t)) + x / tile_width(t)) * 4096;
 	if (t->mode == I915_TILING_X)
 		/* 8 rows of 512 bytes */
@@ -58,7 +57,7 @@ static inline __u64 tiled_offset(const struct tiling *t, __u64 linear)
 	return at;
 }
 
-/* Sets the tiling of an object, and learns its swizzle. 0 or a negative errno. */
+/* Sets the tiling of an object, and reads its swizzle. Returns 0 or a negative errno. */
 static inline int tile(int fd, __u32 handle, struct tiling *t)
 {
 	struct drm_i915_gem_set_tiling set = { .handle = handle,

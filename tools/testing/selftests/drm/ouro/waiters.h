@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Threads that wait for work without end, each by another call. */
+/* Threads that wait for endless work, each by another call. */
 #ifndef OURO_SELFTEST_WAITERS_H
 #define OURO_SELFTEST_WAITERS_H
 
@@ -9,7 +9,9 @@
 #include "gpu.h"
 #include "memory.h"
 
-/* A thread that waits in some way for work without end; what came back, and that it did. */
+/*
+ * A thread that waits for endless work by one call; with its result, and whether it has returned.
+ */
 struct waiter {
 	const struct gpu *gpu;
 	__u32 handle;
@@ -66,7 +68,7 @@ static int by_syncobj(struct waiter *w)
 	return call(w->gpu->fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
 }
 
-/* Relocations are written to an idle object alone: this one waits inside of the submission. */
+/* A relocation is written only to an idle object: this thread waits inside the submission. */
 static int by_relocation(struct waiter *w)
 {
 	struct drm_i915_gem_relocation_entry reloc = { .target_handle = w->handle,
