@@ -117,7 +117,7 @@ impl Chaos {
         Some((dice >> 20) % (most + 1))
     }
 
-    /// How often each kind struck, by name.
+    /// Returns how often each kind struck, by name.
     pub fn done(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let count = |kind| self.done.get(&kind).copied();
         KINDS

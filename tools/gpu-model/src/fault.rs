@@ -246,7 +246,7 @@ impl Faults {
         }
     }
 
-    /// How many are left.
+    /// Returns how many are left.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -129,7 +129,7 @@ enum SavedTails {
     Image,
 }
 
-/// Writes the report; once, whoever comes first: hang-up or signal.
+/// Writes the report once, at the first of hang-up and signal.
 struct Ending {
     model: Arc<dyn GpuModel>,
     report: Option<PathBuf>,
@@ -242,7 +242,7 @@ fn run(args: Args) -> anyhow::Result<u8> {
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
             let code = on_signal.finish();
-            // Nobody else will: the server's own clean-up does not run on this way out.
+            // The server's own clean-up does not run on this way out.
             let _ = std::fs::remove_file(&stale);
             std::process::exit(i32::from(code));
         }

@@ -73,7 +73,7 @@ pub trait GpuModel: Send + Sync {
     fn report(&self) -> Value;
     /// True when something happened that `--strict` does not forgive.
     fn strict_failure(&self) -> bool;
-    /// Who wrote which register, if [`Options::registers`] asked for it and the model can tell.
+    /// Returns the writer of each register, if [`Options::registers`] asked for it and the model can tell.
     fn registers(&self) -> Option<String> {
         None
     }

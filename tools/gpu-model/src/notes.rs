@@ -62,7 +62,7 @@ pub struct Notes<R> {
     pub undocumented: BTreeMap<u32, (u64, u64)>,
     /// The command being executed is a program's, not the driver's.
     pub client: bool,
-    /// Who wrote which register, if anybody asks.
+    /// The writer of each register, if recorded.
     pub ledger: Option<Ledger>,
     random: u64,
 }
@@ -95,7 +95,7 @@ impl<R: NamedRule> Notes<R> {
         self.counters.inc(c);
     }
 
-    /// Records an event if anybody wants it.
+    /// Records an event if events are wanted.
     pub fn record(&mut self, event: impl FnOnce() -> Event) {
         if self.trace.wanted() {
             let now = self.clock.now();
@@ -174,7 +174,7 @@ impl<R: NamedRule> Notes<R> {
         self.clock.now().saturating_add(us.saturating_mul(1000))
     }
 
-    /// Somebody looks at each command, or may disturb it.
+    /// Returns whether each command is observed, or may be disturbed.
     pub fn watched(&self) -> bool {
         self.trace.wanted() || !self.faults.is_empty() || self.chaos.is_some()
     }

@@ -4,14 +4,14 @@
 
 use crate::clock::Clock;
 
-/// Jumps for which nobody waits: chains of batches are shorter.
+/// Jumps without a rest: chains of batches are shorter.
 const FREE: u32 = 200;
 /// Commands between two rests: a prime, so that a loop rests at many places. Who looks at it now and then
 /// must not think that it stands.
 const BURST: u32 = 97;
 /// Length of a rest, in nanoseconds: as often as the model looks at what a semaphore waits for.
 const REST: u64 = 1_000_000;
-/// Rests in a round of a loop, at most: whoever ends it waits for its beginning.
+/// Rests in a round of a loop, at most: a program that ends the loop waits for its beginning.
 const RESTS: u32 = 16;
 /// Commands without a jump that no program sends: it has run beyond its end, where all reads as zero.
 const FAR: u32 = 250_000;
@@ -35,7 +35,7 @@ impl Pace {
         *self = Self::default();
     }
 
-    /// Whether it runs in circles.
+    /// Returns whether the batch runs in circles.
     pub fn circles(&self) -> bool {
         self.jumps >= FREE
     }

@@ -116,8 +116,8 @@ const fn in_tile(tiling: Tiling, x: u64, y: u64) -> u64 {
     }
 }
 
-/// How many bytes from column `x` on follow each other in memory, before the walk or the swizzle jumps.
-/// Linear memory has no such end: `u64::MAX`.
+/// Returns how many bytes from column `x` on are contiguous in memory, before the walk or the swizzle jumps. Linear
+/// memory has no such end: `u64::MAX`.
 pub const fn contiguous(tiling: Tiling, swizzle: Swizzle, x: u64) -> u64 {
     let unit = match (tiling, swizzle) {
         (Tiling::Linear, _) => return u64::MAX,
@@ -129,7 +129,7 @@ pub const fn contiguous(tiling: Tiling, swizzle: Swizzle, x: u64) -> u64 {
     unit - x % unit
 }
 
-/// Where the processor's access at `linear` bytes into a fenced region lands, in bytes from the region's start.
+/// Returns where the processor's access at `linear` bytes into a fenced region lands, in bytes from the region's start.
 ///
 /// A fence lets the processor see a tiled surface row after row (§4.5.4.1): the address is cut into a row and a byte
 /// column, and these walk the tiles. `pitch` is the fence's pitch in bytes. The fold acts on the offset, which is the

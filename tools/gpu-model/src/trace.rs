@@ -121,7 +121,7 @@ impl Recorder {
         self.file = Some(std::io::BufWriter::new(file));
     }
 
-    /// True when somebody wants the events; spares the formatting else.
+    /// Returns whether events are wanted; saves the formatting otherwise.
     pub fn wanted(&self) -> bool {
         self.keep > 0 || self.file.is_some()
     }

@@ -88,7 +88,7 @@ fn wells_sleep_until_they_are_asked() {
         assert_eq!(rig.reg(acknowledge), 0, "{acknowledge:#x}");
         rig.set(request, 0x0001_0001);
         assert_eq!(rig.reg(acknowledge), 1, "{acknowledge:#x}");
-        // Another who asks, by bit 15; the first lets go.
+        // Another thread requests, by bit 15; the first one releases.
         rig.set(request, 0x8000_8000);
         rig.set(request, 0x0001_0000);
         assert_eq!(rig.reg(acknowledge), 0x8000, "{acknowledge:#x}");
@@ -265,8 +265,8 @@ fn masks_and_enables() {
 
 #[test]
 fn the_upstream_driver_finds_what_it_relies_on() {
-    // Seen in its runs, and in no document: engines' own masks are open at first, for it never writes
-    // them; workarounds are read back; a pcode command that is refused harms nobody.
+    // Seen in its runs, and in no document: engines' own masks are open at first, for it never writes them; workarounds
+    // are read back; a refused pcode command does no harm.
     let rig = Rig::bare(Dg2Config::default());
     rig.wake_all();
     for e in ENGINES {

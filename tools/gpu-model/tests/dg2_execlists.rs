@@ -211,7 +211,7 @@ fn the_same_context_is_restored_lightly() {
     rig.append(0, &[NOOP, NOOP]);
     rig.load(E, &[descriptor(0)]);
     rig.gpu.step(E);
-    // More work: the tail alone is read anew, and the image is not saved.
+    // More work: only the tail is read again, and the image is not saved.
     rig.append(0, &store(SYSTEM + 0x2_0000, 9));
     rig.put_image(0, 5, 0x777);
     rig.load(E, &[descriptor(0)]);

@@ -120,7 +120,7 @@ fn other_faults_are_taken() {
     // Registers that lie.
     rig.gpu.inject(Fault::once(Kind::GarbageStatus).forever());
     assert_ne!(rig.ereg(E, 0x68), !0);
-    // A fault of translation that is nobody's mistake.
+    // A translation fault that is no mistake of the driver.
     rig.gpu.inject(Fault::once(Kind::PageFault).on("bcs"));
     rig.run(E, &[NOOP, NOOP]);
     assert_eq!(rig.gpu.step(E), StepResult::Stopped);

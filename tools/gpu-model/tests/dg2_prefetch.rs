@@ -124,8 +124,8 @@ fn the_pre_parser_runs_past_an_invalidation() {
     assert_eq!(rebound(&r, false), 2);
 }
 
-/// What an engine has seen by the old table it does not see anew, when its context comes again: only an
-/// invalidation or another context helps.
+/// An engine does not read old translations again when its context comes again: only an invalidation or another context
+/// helps.
 #[test]
 fn a_context_that_comes_again_keeps_its_translations() {
     for (other, seen) in [(false, 1), (true, 2)] {

@@ -16,7 +16,7 @@ const MINE: [u32; 2] = [0x40, 1];
 
 #[test]
 fn commands_with_global_addresses_are_dropped() {
-    // Each would change the dword at VA, or wait for ever, or end the batch.
+    // Each would change the dword at VA, or wait without end, or end the batch.
     let cases: &[(&str, &[u32])] = &[
         ("MI_STORE_DATA_IMM", &[0x1040_0002, VA, 0, 1]),
         ("MI_STORE_DATA_INDEX", &[0x1080_0001, 0x300, 1]),

@@ -215,7 +215,7 @@ fn the_firmwares_picture() {
     later(&rig, 2);
     assert_eq!(rig.gpu.lint_count(Rule::ScanoutLost), 1);
     assert_eq!(rig.gpu.lint_count(Rule::ScanoutFreed), 0);
-    // Somebody writes into it.
+    // A write into the picture.
     rig.gpu.lmem_write(0x120_0000, &[0; 8]);
     later(&rig, 3);
     assert_eq!(rig.gpu.lint_count(Rule::ScanoutFreed), 1);

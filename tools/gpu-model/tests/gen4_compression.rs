@@ -30,7 +30,7 @@ fn shown(chip: &'static Chip) -> Rig {
     rig
 }
 
-/// Where a pixel is: X tiles of 512 bytes by 8 rows (4.5.2).
+/// Returns the address of a pixel: X tiles of 512 bytes by 8 rows (4.5.2).
 fn place(x: u32, y: u32) -> u32 {
     let byte = x * 4;
     SURFACE + y / 8 * PITCH * 8 + byte / 512 * 4096 + y % 8 * 512 + byte % 512

@@ -74,7 +74,7 @@ fn all_of_them_and_a_driver_that_minds() {
 
 #[test]
 fn interrupts_that_are_cleared_are_no_storm() {
-    // A hundred messages for a source that nobody clears are one.
+    // A hundred messages for a source that is not cleared are one.
     for (clears, storms) in [(true, 0), (false, 1)] {
         let rig = Rig::with(config(&GM45, "pending"));
         rig.set(0x20a0, 1 << 1);
@@ -105,7 +105,7 @@ fn the_ring_runs_before_anybody_has_started_it() {
     rig.set_reset_byte(5);
     master(&rig);
     rig.clean();
-    // 965: nobody resets it for this.
+    // 965: no reset is needed for this.
     let rig = Rig::found(config(&G965, "running"));
     master(&rig);
     rig.clean();

@@ -74,8 +74,7 @@ fn the_second_level_does_not_chain() {
 
 #[test]
 fn the_second_level_starts_in_a_batch() {
-    // 1.2.6: its storage is between the batch and whoever called; from the ring there is nothing to
-    // return to but the ring.
+    // 1.2.6: its storage is between the batch and its caller; from the ring it can only return to the ring.
     let rig = Rig::new();
     rig.put(INNER, &[store(0), [END, 0, 0, 0]].concat());
     rig.run(VCS, &[&[SECOND, INNER][..], &store(1)].concat());

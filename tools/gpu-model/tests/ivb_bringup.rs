@@ -50,7 +50,7 @@ fn forcewake_of_several_threads() {
     assert_eq!(rig.reg(0xa180) & 1 << 5, 1 << 5);
     assert_eq!(rig.reg(0x13_0040) & 1, 1);
     assert_eq!(rig.reg(0x13_805c) & 7, 0);
-    // Another thread asks; the first lets go, and it stays awake.
+    // Another thread requests; the first one releases, and the device stays awake.
     rig.set(0xa188, 0x0004_0004);
     rig.set(0xa188, 0x0001_0000);
     assert_eq!(rig.reg(0x13_0040), 4);

@@ -10,7 +10,7 @@ use gpu_model::counters::Counter;
 use gpu_model::r5xx::{Rule, Unit};
 use r5xx_rig::{canvas::*, packet, type0, Rig};
 
-/// Where the halves of a coordinate are, packet by packet (§5.2.2.2 to §5.2.2.11; trap 1).
+/// The halves of a coordinate, packet by packet (§5.2.2.2 to §5.2.2.11; trap 1).
 #[test]
 fn areas() {
     let minus = |v: i32| v as u32 & 0xffff;
@@ -139,7 +139,7 @@ fn areas() {
     }
 }
 
-/// §5.2.2: bits that are clear take the defaults, which somebody must have set.
+/// §5.2.2: clear bits select the defaults, which the driver must have set.
 #[test]
 fn defaults() {
     let rig = Rig::new();

@@ -124,7 +124,7 @@ fn bodies_that_do_not_fit() {
     assert_eq!(rig.gpu.lockup(), None);
 }
 
-/// What the document reserves or forbids is done harmlessly, and said.
+/// Reserved and forbidden operations do no harm, and are reported.
 #[test]
 fn rules() {
     let cases: &[(&str, Vec<u32>, Rule)] = &[

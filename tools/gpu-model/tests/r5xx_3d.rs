@@ -96,8 +96,8 @@ fn the_right_number_of_vertices() {
     }
 }
 
-/// §6.6 and trap 4: a dword too few or too many, and the vertex processor waits for ever: seen as a
-/// read pointer that stands still, with bits 20 and 31 of RBBM_STATUS.
+/// §6.6 and trap 4: a dword too few or too many, and the vertex processor waits without end: seen as a read pointer
+/// that stands still, with bits 20 and 31 of RBBM_STATUS.
 #[test]
 fn the_wrong_number_of_vertices() {
     let size = [type0(0x20b4, 1), 2];
@@ -183,7 +183,7 @@ fn indices_from_memory() {
     assert!(rig.gpu.vap_stuck());
 }
 
-/// Trap 3: it writes any register. The model does it, and says so whoever is to blame.
+/// Trap 3: it writes any register. The model does it, and reports it for driver and program alike.
 #[test]
 fn the_index_buffer_writes_any_register() {
     let rig = Rig::new();

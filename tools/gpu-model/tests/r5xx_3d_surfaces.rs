@@ -242,7 +242,7 @@ fn counted_pixels() {
     rig.clean();
 }
 
-/// What is accessed must be there; the program's mistake is the program's.
+/// Accessed memory must exist; a program's mistake is counted as the program's.
 #[test]
 fn surfaces_of_nothing_are_reported() {
     let (rig, _) = drawn_with(&[

@@ -201,7 +201,7 @@ fn gart_translations_are_kept() {
     rig.clean();
 }
 
-/// Out of the range, and with the GART off: nothing is reached, and it is said.
+/// Out of the range, and with the GART off: the access reaches nothing, and is reported.
 #[test]
 fn addresses_of_nothing() {
     let rig = Rig::new();

@@ -512,8 +512,7 @@ fn unknown_packets() {
     assert_eq!(rig.gpu.lint_count(Rule::ReservedBits), 1);
 }
 
-/// What upstream emits at start, around an indirect buffer, and for a fence (digest §2.9) breaks no
-/// rule.
+/// Upstream's commands at start, around an indirect buffer, and for a fence (digest §2.9) break no rule.
 #[test]
 fn the_kernels_own_streams() {
     let rig = Rig::new();

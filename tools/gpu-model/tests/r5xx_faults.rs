@@ -49,7 +49,7 @@ fn a_reset_that_sticks_or_is_late() {
     assert_eq!(rig.gpu.lockup(), None);
 }
 
-/// Interrupts that are lost, late or nobody's; messages that are lost or doubled.
+/// Interrupts that are lost, late or spurious; messages that are lost or doubled.
 #[test]
 fn interrupts() {
     for (kind, after_work, at_last) in [
@@ -248,7 +248,7 @@ fn on_a_thread() {
     }
 }
 
-/// What a server offers: video memory to map, with garbage in it; with INTx only, nothing.
+/// A server offers video memory to map, with garbage in it; with INTx only, none.
 #[test]
 fn for_a_server() {
     let made = |no_msi| {

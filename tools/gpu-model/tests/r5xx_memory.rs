@@ -201,8 +201,8 @@ fn registers_by_dma() {
     assert_eq!(rig.gpu.lint_count(Rule::DmaRegisters), 1);
 }
 
-/// §4.7: abort, wait until it is not active any more, and only then take it back. A table without an
-/// end does not run for ever.
+/// §4.7: abort, wait until it is not active any more, and only then take it back. An endless table does not run without
+/// end.
 #[test]
 fn aborts_and_endless_tables() {
     let rig = Rig::new();

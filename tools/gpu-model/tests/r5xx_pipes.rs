@@ -230,7 +230,7 @@ fn a_programs_own_flush() {
     rig.clean();
 }
 
-/// Counted pixels (4F5C): a dword from each pipe that is asked, none from nobody.
+/// Counted pixels (4F5C): a dword from each selected pipe, none without one.
 #[test]
 fn counted_pixels_of_selected_pipes() {
     let rig = chip("r520");

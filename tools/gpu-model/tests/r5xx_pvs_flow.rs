@@ -18,7 +18,7 @@ fn counting(n: u32, last: u32) -> VertexShaderTest {
     b
 }
 
-/// How often each instruction has run.
+/// Returns how often each instruction has run.
 fn counts(b: &VertexShaderTest) -> Vec<u32> {
     let n = b.code.len();
     b.vertex.temporary[..n]

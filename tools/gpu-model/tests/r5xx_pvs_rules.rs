@@ -174,9 +174,8 @@ fn constants_have_a_range() {
     }
 }
 
-/// §6.5.1: "a single operation may only use one unique address from the IVM, CSM, or ATRM"; of temporaries it
-/// has two ports. What does not count, because the operation does not have it, or because all its
-/// lanes are forced, is not told.
+/// §6.5.1: "a single operation may only use one unique address from the IVM, CSM, or ATRM"; of temporaries it has two
+/// ports. Operands that the operation does not have, or all of whose lanes are forced, do not count.
 #[test]
 fn ports_of_memories() {
     let mad = |a, b, c| [dst(4, 6), a, b, c];

@@ -149,7 +149,7 @@ fn ve_multiply_clamp() {
     }
 }
 
-/// What A0 has of a vector, by one of the two operations that load it.
+/// Returns A0 after a load of a vector, by one of the two operations that load it.
 fn address(op: u32, value: Vec4) -> [i16; 4] {
     let mut b = VertexShaderTest::new(&[[dst_of(op, 1, 0), src(INPUT, 0), 0, 0]]);
     b.vertex.input[0] = value;

@@ -32,7 +32,7 @@ fn accesses(rig: &Rig, writes: &[(u32, u32)]) -> Vec<Access> {
     all
 }
 
-/// Whether a byte was written, or read.
+/// Returns whether a byte was written, or read.
 fn touched(all: &[Access], unit: Unit, write: bool, addr: u64) -> bool {
     let mine = all.iter().filter(|a| a.unit == unit && a.write == write);
     mine.into_iter().any(|a| (a.addr..a.end()).contains(&addr))
@@ -225,8 +225,8 @@ fn directions_by_the_other_register() {
     assert_eq!(draw(0), (true, true));
 }
 
-/// Whether a clip rectangle has its right and bottom edges nobody says (digest §6.1, 9): a pixel that is
-/// there only if it has is listed.
+/// The document does not say whether a clip rectangle includes its right and bottom edges (digest §6.1, 9): a pixel
+/// that exists only if it does is listed.
 #[test]
 fn edges_of_clip_rectangles() {
     let rig = Rig::new();
@@ -396,7 +396,7 @@ fn a_resolve_without_channels() {
     assert_eq!(resolve(5, 1, 0), (Some(2 * 2048), true, true));
 }
 
-/// RB3D_CCTL 9, compression of samples: "Cmask must also be enabled", and nobody has one.
+/// RB3D_CCTL 9, compression of samples: "Cmask must also be enabled", which does not exist.
 #[test]
 fn compression_without_a_mask() {
     let (rig, _) = draw(&[(0x4e0c, 15), (0x4e00, 1 << 9)]);

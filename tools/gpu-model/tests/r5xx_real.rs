@@ -190,7 +190,7 @@ fn the_pipe_in_use_is_known_once_it_is_looked_for() {
     assert_eq!(rig.gpu.lint_count(Rule::PipesUnwaited), 0);
 }
 
-/// A draw of three vertices is queued and nobody runs it: RBBM_STATUS 31 is set.
+/// A draw of three vertices is queued and does not run: RBBM_STATUS 31 is set.
 #[test]
 fn pipes_are_not_set_up_under_a_draw() {
     let rig = with("pipes");
@@ -218,7 +218,7 @@ fn pipes_after_a_lost_reset() {
     assert_eq!(rig.gpu.lint_count(Rule::PipesBusy), 1);
 }
 
-/// Of a status that is garbage nobody can see that the chip is busy; the next one that is not is believed.
+/// A status that is garbage does not show that the chip is busy; the next valid one is believed.
 #[test]
 fn pipes_after_a_status_that_is_garbage() {
     let rig = with("pipes");

@@ -187,7 +187,7 @@ fn programs_lie_anywhere() {
 #[test]
 fn odd_programs() {
     let note = |n: Note| -> Notes { [n].into_iter().collect() };
-    // For ever: a jump to itself, which all want.
+    // Without end: a jump to itself, which all pixels take.
     let mut b = PixelShaderTest::new(&[[0x402, 0, 0xff00, 0, 0, 0], LAST]);
     assert_eq!(
         b.run(),

@@ -76,7 +76,7 @@ fn array() -> Vec<u32> {
     packet(LOAD_VBPNTR, &[1, 5 << 8 | 4, AT])
 }
 
-/// What [`CODE`] makes of vertex n with a constant of (2, 4, 8, 1).
+/// Returns the result of [`CODE`] for vertex n with a constant of (2, 4, 8, 1).
 fn want(n: u32) -> ShadedVertex {
     let f = n as f32;
     let mut v = ShadedVertex {
@@ -311,7 +311,7 @@ fn slots_and_controllers_are_watched() {
     }
 }
 
-/// What a program does wrong is told once for each draw, and as the program's whose it is.
+/// A program's mistake is reported once for each draw, and as the program's.
 #[test]
 fn wrong_programs_are_told() {
     let rig = Rig::new();
@@ -419,7 +419,7 @@ fn loops_have_their_registers() {
     rig.clean();
 }
 
-/// A long draw is done in slices: nobody waits for it longer than for one, and a fence behind it comes at its end.
+/// A long draw is done in slices: the model is blocked no longer than for one, and a fence behind it comes at its end.
 #[test]
 fn long_draws_are_done_in_slices() {
     let rig = Rig::new();

@@ -231,7 +231,7 @@ fn images_are_in_the_global_table() {
 
 #[test]
 fn undefined_after_reset() {
-    // §5.9: context state is; here it is garbage from the seed, so that nobody relies on it.
+    // §5.9: context state is; here it is garbage from the seed, so that no test relies on it.
     let counts = |seed| {
         let rig = Rig::with(RingConfig {
             seed,

@@ -200,7 +200,7 @@ fn per_process_faults() {
     assert_eq!(rig.reg(0x4294), 0x0040_3041);
     assert_eq!(rig.reg(0x40a0), 0x1);
     assert_eq!(rig.reg(0x44018), 1 << 29);
-    // Invalid directory entry: ERROR bit 2. It is seen once the directory is loaded anew.
+    // Invalid directory entry: ERROR bit 2. It is seen once the directory is loaded again.
     let rig = Rig::new();
     ppgtt(&rig, 0x22000);
     rig.gpu.gtt_write(0x402, 0);

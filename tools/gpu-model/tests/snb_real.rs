@@ -106,7 +106,7 @@ fn firmware_has_left_a_picture() {
     assert!(!rig.gpu.strict_failure());
 }
 
-/// Who keeps the entries, or writes what is there already, keeps the picture.
+/// A driver that keeps the entries, or writes them unchanged, keeps the picture.
 #[test]
 fn what_is_scanned_out_must_stay() {
     let rig = found("lit");
@@ -122,7 +122,7 @@ fn what_is_scanned_out_must_stay() {
     rig.later(10 * FRAME);
     rig.reg(0x70008);
     assert_eq!(rig.count(Rule::ScanoutLost), 1, "once");
-    // The new page answers, and nobody has gone.
+    // The new page answers, and no page is gone.
     assert_eq!(rig.count(Rule::ScanoutFreed), 0);
     rig.command(0x0006);
     assert_eq!(rig.count(Rule::ScanoutFreed), 0);
@@ -130,7 +130,7 @@ fn what_is_scanned_out_must_stay() {
     assert_eq!(rig.count(Rule::ScanoutFreed), 1, "no DMA any more");
 }
 
-/// Nobody looks at a register after the entries are overwritten: the end finds it.
+/// No register is read after the entries are overwritten: the end finds it.
 #[test]
 fn the_end_finds_what_is_lost() {
     let rig = found("lit");
@@ -150,7 +150,7 @@ fn the_end_finds_what_is_lost() {
     assert_eq!(rig.count(Rule::ScanoutFreed), 1);
 }
 
-/// Cursor, plane (control, then surface), vertical blank, pipe: nobody fetches any more.
+/// Cursor, plane (control, then surface), vertical blank, pipe: no plane fetches any more.
 #[test]
 fn a_driver_may_turn_it_off() {
     let rig = found("lit");
@@ -309,7 +309,7 @@ fn standby_is_switched_off_before_work() {
     rig.clean();
 }
 
-/// A driver that clears the GT's block alone is called for ever; upstream masks and clears all three.
+/// A driver that clears the GT's block alone is interrupted without end; upstream masks and clears all three.
 #[test]
 fn interrupts_of_others_are_pending() {
     let rig = found("pending");

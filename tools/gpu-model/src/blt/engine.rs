@@ -142,8 +142,8 @@ impl Blit {
         }
     }
 
-    /// How many bytes of a line can be read before any of them is written, without a difference to pixel after pixel:
-    /// all, unless the source overlaps and the X direction is the wrong one for it.
+    /// Returns how many bytes of a line can be read before any of them is written, with the same result as pixel by
+    /// pixel: all, unless the source overlaps and the X direction is the wrong one for it.
     fn step(&self, line: u64) -> usize {
         let Source::Colour { surface, x, y } = self.source else {
             return self.bytes;
@@ -288,7 +288,7 @@ impl Blit {
         }
     }
 
-    /// Whether single pixels may be left out.
+    /// Returns whether single pixels may be left out.
     fn has_masks(&self) -> bool {
         self.key.is_some()
             || self.pattern_mask.is_some()

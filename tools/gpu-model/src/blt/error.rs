@@ -44,7 +44,7 @@ pub enum BltError {
         /// Immediate dwords given.
         count: usize,
     },
-    /// Fewer immediate data than the rectangle consumes: the engine waits for them for ever (§8.10.10).
+    /// Fewer immediate data than the rectangle consumes: the engine waits for them without end (§8.10.10).
     #[error("DW{dword}: {got} bytes of immediate source, the rectangle takes {needed}")]
     ImmediateShort {
         /// First immediate dword.
@@ -103,7 +103,7 @@ impl BltError {
         }
     }
 
-    /// Whether the document says that the engine hangs on this.
+    /// Returns whether the document says that the engine hangs on this.
     pub const fn hangs(&self) -> bool {
         matches!(
             self,

@@ -44,7 +44,7 @@ impl Key {
         })
     }
 
-    /// Whether a pixel of the compared operand lets the destination be written.
+    /// Returns whether a pixel of the compared operand lets the destination be written.
     pub fn writes(&self, depth: Depth, pixel: u32) -> bool {
         let inside = components(depth).iter().all(|c| {
             let part = |value: u32| (value >> c.shift) & c.mask;

@@ -145,7 +145,7 @@ impl Command {
         self.fields.iter().position(|&f| f == field).map(|i| i + 1)
     }
 
-    /// Whether the length field has only bits 4:0 (§8.8: the linear commands).
+    /// Returns whether the length field has only bits 4:0 (§8.8: the linear commands).
     pub const fn is_linear(opcode: u8) -> bool {
         matches!(opcode, 0x40 | 0x43)
     }

@@ -14,17 +14,17 @@ impl Rop {
     /// Writes the pattern.
     pub const PATTERN: Rop = Rop(0xf0);
 
-    /// Whether the result depends on the pattern. An operand that it does not depend on is not read (§8.2.1.3).
+    /// Returns whether the result depends on the pattern. Other operands are not read (§8.2.1.3).
     pub const fn uses_pattern(self) -> bool {
         self.0 >> 4 != self.0 & 0x0f
     }
 
-    /// Whether the result depends on the source.
+    /// Returns whether the result depends on the source.
     pub const fn uses_source(self) -> bool {
         (self.0 >> 2) & 0x33 != self.0 & 0x33
     }
 
-    /// Whether the result depends on what the destination holds.
+    /// Returns whether the result depends on the destination's old value.
     pub const fn uses_destination(self) -> bool {
         (self.0 >> 1) & 0x55 != self.0 & 0x55
     }

@@ -39,7 +39,7 @@ pub trait Bus: Chip {
     fn narrow(_bars: &Self::Bars, _offset: u64, _len: usize) -> bool {
         false
     }
-    /// What a narrow write finds in the rest of its dword.
+    /// Returns the rest of the dword that a narrow write changes.
     fn rest(device: &Device<Self>, at: u64) -> u32 {
         Self::dword(device, at)
     }
@@ -140,8 +140,7 @@ impl<C: Bus> Device<C> {
         end.is_some_and(|end| end <= size)
     }
 
-    /// True if an access to registers is of aligned dwords, or such a one as is taken all the same; else
-    /// it is reported.
+    /// Returns whether an access to registers consists of aligned dwords, or is accepted anyway; reports others.
     pub(crate) fn check_access(&self, what: &str, offset: u64, len: usize) -> bool {
         let dwords = offset.is_multiple_of(4) && len.is_multiple_of(4);
         let fine = dwords || C::narrow(&self.bars, offset, len);

@@ -49,8 +49,8 @@ pub enum StepResult {
 pub enum PowerOn {
     /// Power: firmware has run, and no driver since.
     Cold,
-    /// A reset by the bus. Before the first driver this is the same; after it the machine has slept, and
-    /// nobody lights the screen again or has a ring running.
+    /// A reset by the bus. Before the first driver it equals a cold start; after it the machine has slept, so neither
+    /// the display nor a ring is running.
     Bus,
     /// A function-level reset, after which no firmware runs.
     Function,
@@ -106,7 +106,7 @@ pub trait Chip: Sized + Send + 'static {
     /// The limit of [`Device::run_until_idle`] is one of commands, not of rounds.
     const COUNTS_COMMANDS: bool = false;
 
-    /// What every chip has.
+    /// Returns the parts that every chip has.
     fn parts(&mut self) -> Parts<'_, Self::Rule>;
     /// Does at most one thing of an engine, unless it is to be done with the device unlocked.
     fn step(&mut self, e: Self::Engine) -> Result<StepResult, Self::Job>;
@@ -114,9 +114,9 @@ pub trait Chip: Sized + Send + 'static {
     fn finish(&mut self, e: Self::Engine, job: Self::Job) -> StepResult;
     /// The CPU begins an access to a register: counts it, and makes true what has come due.
     fn begin_access(&mut self, offset: u32, write: bool);
-    /// What the CPU reads.
+    /// Reads a register for the CPU.
     fn cpu_read(&mut self, offset: u32) -> u32;
-    /// What the CPU writes, with its effects.
+    /// Writes a register for the CPU, with its effects.
     fn cpu_write(&mut self, offset: u32, value: u32);
     /// Threads that a register write of the CPU can set going, as a mask. A thread that is woken for
     /// nothing costs the guest more than the write.
@@ -247,7 +247,7 @@ impl<C: Chip> Device<C> {
         self.core().parts().notes.faults.push(fault);
     }
 
-    /// How many faults are still to come.
+    /// Returns how many faults are still to come.
     pub fn faults_to_come(&self) -> usize {
         self.core().parts().notes.faults.len()
     }
@@ -277,7 +277,7 @@ impl<C: Chip> Device<C> {
         self.core().parts().notes.counters.clear();
     }
 
-    /// How often a rule was broken, by the driver or by a program.
+    /// Returns how often a rule was broken, by the driver or by a program.
     pub fn lint_count(&self, rule: C::Rule) -> u64 {
         let mut core = self.core();
         let notes = core.parts().notes;

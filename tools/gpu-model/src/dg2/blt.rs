@@ -166,7 +166,7 @@ impl Core {
         self.job(e, d, cpp, to, (d[2], d[3], 0), work)
     }
 
-    /// What is not modelled does nothing.
+    /// Ignores what is not modelled.
     pub(super) fn modelled<T>(&mut self, e: EngineId, what: Option<T>) -> Option<T> {
         if what.is_none() {
             self.notes.lint(Rule::NotModelled, || {
@@ -188,7 +188,7 @@ impl Core {
         })
     }
 
-    /// What is copied: from a pixel on.
+    /// Returns the source of a copy, from a pixel on.
     pub(super) fn source(
         &mut self,
         e: EngineId,
@@ -310,7 +310,7 @@ impl Core {
         Ok(())
     }
 
-    /// Where the state of a surface's block lies in the flat CCS; `None` for state that is data.
+    /// Returns the place of the state of a surface's block in the flat CCS; `None` for state that is data.
     fn state_place(
         &mut self,
         e: EngineId,

@@ -164,7 +164,7 @@ impl Core {
         let addr = addr & 0xffff_ffff_fff8;
         self.set_ering(e, ring::BB_START_ADDR, addr as u32);
         self.set_ering(e, ring::BB_START_ADDR_UDW, (addr >> 32) as u32);
-        // A child has no more privilege than its parent; nobody is told (J9).
+        // A child has no more privilege than its parent; that is not reported (J9).
         let privileged = self.privileged(e) && d[0] & 1 << 8 == 0;
         let space = if privileged {
             AddressSpace::Ggtt

@@ -111,7 +111,7 @@ const BACK_END: [u32; 15] = [
 /// ([`workarounds::in_images`]): a place of the model's own.
 const PIPELINE: usize = 0x111;
 
-/// Whether it is one of these registers.
+/// Returns whether the offset is one of these registers.
 fn is_held(e: EngineId, offset: u32) -> bool {
     e == EngineId::Rcs && workarounds::in_images().any(|held| held == offset)
 }

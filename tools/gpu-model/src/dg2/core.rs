@@ -119,7 +119,7 @@ impl Core {
         self.update_line();
     }
 
-    /// What firmware and fuses say about the card (digest §5.2, §5.3, §5.9).
+    /// Sets the registers of firmware and fuses that describe the card (digest §5.2, §5.3, §5.9).
     fn set_fuses(&mut self) {
         for e in ENGINES {
             let id = e.instance() << 4 | e.class() as u32;

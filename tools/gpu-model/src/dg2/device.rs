@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// A modelled DG2.
 pub type Dg2 = Device<Dg2Chip>;
 
-/// Its state, of which nobody outside knows more.
+/// The chip's state; its contents are private.
 pub struct Dg2Chip(pub(super) Core);
 
 /// What lies behind its BARs.

@@ -114,7 +114,7 @@ impl EngineId {
         1 << self as u16
     }
 
-    /// Where it shows in GT_INTR_DW: bank and bit (digest §5.8).
+    /// Returns bank and bit of the engine in GT_INTR_DW (digest §5.8).
     pub const fn interrupt(self) -> (usize, u32) {
         match self.class() {
             Class::Render => (0, 0),

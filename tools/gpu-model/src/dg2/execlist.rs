@@ -84,7 +84,7 @@ impl Queue {
     }
 }
 
-/// Where in the status qword things are (digest §4.4).
+/// Builds the status qword (digest §4.4).
 fn status(
     instance: u32,
     new_queue: bool,
@@ -223,7 +223,7 @@ impl Core {
         }
     }
 
-    /// The same context comes again: only its tail is read anew (B12).
+    /// Handles a load of the running context: only its tail is read again (B12).
     fn lite_restore(&mut self, e: EngineId, away: Descriptor, d: Descriptor) {
         self.notes.count(Counter::LiteRestores);
         if (away.id(), away.counter()) != (d.id(), d.counter()) {

@@ -115,16 +115,16 @@ pub(crate) struct Wells {
     falls: [Option<u64>; WELLS],
 }
 
-/// Nanoseconds until it does, and until it is awake again if somebody has asked for it meanwhile.
+/// Nanoseconds until the well falls asleep, and until it is awake again after a request meanwhile.
 const FALL: u64 = 20_000;
 
 impl Wells {
-    /// True while somebody keeps the well awake.
+    /// Returns whether a request keeps the well awake.
     pub fn awake(&self, well: Well) -> bool {
         self.acknowledge[well as usize] != 0
     }
 
-    /// Whether an acknowledge is to come.
+    /// Returns whether an acknowledgement is pending.
     pub fn any_later(&self) -> bool {
         self.later.iter().chain(&self.falls).any(Option::is_some)
     }
@@ -190,7 +190,7 @@ impl Core {
         true
     }
 
-    /// Whether an access of the CPU reaches its register: the well is awake, or the write wakes it.
+    /// Returns whether an access of the CPU reaches its register: the well is awake, or the write wakes it.
     pub fn reachable(&mut self, offset: u32, write: bool) -> bool {
         let Some(well) = well(offset) else {
             return true;

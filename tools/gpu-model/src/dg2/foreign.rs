@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Interrupts of what is not an engine, as firmware leaves them: on, with events pending ([`Real::foreign`];
+//! Interrupts of sources that are no engines, as firmware leaves them: enabled, with events pending ([`Real::foreign`];
 //! registers and bits from the digest, §5.8, and from what the upstream driver resets).
 //!
-//! Each is a level: it sets its bits of the tree until the source is masked, disabled or cleared, whatever
-//! is written to the tree. A driver that lets interrupts out meanwhile is interrupted for ever.
+//! Each is a level: it sets its bits of the tree until the source is masked, disabled or cleared, whatever is written
+//! to the tree. A driver that unmasks interrupts meanwhile is interrupted without end.
 //!
 //! [`Real::foreign`]: super::real::Real::foreign
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Interrupts, from an engine's event through its mask and the tree to the line (DG2 PRM Vol 8
-//! "Interrupt Control Registers" for the engine's bits; the tree is from the digest, §5.8).
+//! Interrupts, from an engine's event through its mask and the tree to the line (DG2 PRM Vol 8 "Interrupt Control
+//! Registers" for the engine's bits; the tree is from the digest, §5.8).
 //!
-//! Each of the three upper levels (GT_INTR_DW, GFX_MSTR, MSTR_TILE) keeps a bit until it is written
-//! with one. It is set when a bit below it becomes set. So a handler that clears from the top down
-//! before it looks loses nothing, and one that forgets a level is interrupted for ever.
+//! Each of the three upper levels (GT_INTR_DW, GFX_MSTR, MSTR_TILE) keeps a bit until it is written with one. It is set
+//! when a bit below it becomes set. So a handler that clears from the top down before it looks loses nothing, and one
+//! that forgets a level is interrupted without end.
 
 use super::core::Core;
 use super::engine::{EngineId, ENGINES};

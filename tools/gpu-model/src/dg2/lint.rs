@@ -59,7 +59,7 @@ rules! {
     EndInRing = "end-in-ring",
     /// A batch address that is no quadword's (J3).
     BatchAddress = "batch-address",
-    /// A source that is no engine has interrupted a hundred times, and nobody has masked or cleared it.
+    /// A source that is no engine has interrupted a hundred times, without being masked or cleared.
     IrqStorm = "irq-storm",
     /// Bits that firmware had set were cleared by who changed others of the register.
     BitsLost = "bits-lost",

@@ -55,7 +55,7 @@ pub(crate) struct Picture {
     next: u64,
 }
 
-/// What a place of the picture holds.
+/// Returns the picture's contents at an offset.
 fn pattern(at: u64) -> u64 {
     at.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
 }
@@ -155,7 +155,7 @@ impl Core {
         }
     }
 
-    /// What has become of the picture. Of each page the first line is looked at.
+    /// Checks what has become of the picture: the first line of each page.
     pub fn look_at_picture(&mut self) {
         let local = self.picture_at();
         let end = local + u64::from(4 * WIDTH * HEIGHT);

@@ -33,7 +33,7 @@ impl Lmem {
         Ok(Lmem(CardMemory::shared("gpu-model-lmem", 0, size)?))
     }
 
-    /// Where the flat CCS begins, in units of 64 KB as the register has it.
+    /// Returns the beginning of the flat CCS, in units of 64 KB as the register has it.
     pub fn ccs_base(&self) -> u64 {
         (self.size() - self.size() / 256) & !0xffff
     }

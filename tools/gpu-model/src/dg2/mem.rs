@@ -160,7 +160,7 @@ impl Core {
         let mut rules = Vec::new();
         let found = walk(&self.mem.lmem, root, va, &mut rules);
         for (rule, detail) in rules {
-            // How tables look is the driver's business, whoever makes the access.
+            // The driver writes the tables, whichever client makes the access.
             let client = std::mem::take(&mut self.notes.client);
             self.notes
                 .lint(rule, || format!("{} {va:#x} {detail:#x}", e.name()));

@@ -99,8 +99,8 @@ const fn many(op: u32, name: &'static str, who: Who, min: usize, max: usize, mas
     }
 }
 
-/// All commands that are executed. MI_SET_CONTEXT (18h) belongs to the legacy mode, and of
-/// MI_PRT_BATCH_BUFFER_START (39h) nobody knows the dwords: both are instruction errors.
+/// All commands that are executed. MI_SET_CONTEXT (18h) belongs to the legacy mode, and the dwords of
+/// MI_PRT_BATCH_BUFFER_START (39h) are not documented: both are instruction errors.
 const TABLE: &[MiDef] = &[
     one(op::NOOP, "MI_NOOP", Who::All),
     one(op::SET_PREDICATE, "MI_SET_PREDICATE", Who::All),

@@ -62,7 +62,7 @@ impl Core {
         }
     }
 
-    /// What a register shows. Shared by the CPU and the command streamers.
+    /// Reads a register, for the CPU and the command streamers.
     pub fn reg_read(&mut self, offset: u32) -> u32 {
         if !self.known(offset) {
             self.unknown(offset, false);

@@ -13,7 +13,7 @@ const ILLEGAL: u32 = 1;
 
 /// The answer to this is bit 0 set once the card has been initialised.
 const INIT_STATUS: u32 = 0x7e;
-/// Power limits, of which there are none: refused, which harms nobody.
+/// Power limits, of which there are none: refused, without harm.
 const POWER_SETUP: u32 = 0x7c;
 /// The frequency that is efficient, which the upstream driver asks for: refused, frequencies are not
 /// modelled.

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Fetching ahead (DG2 PRM Vol 8 "Command Fetch", "Advanced Command Prefetch", "Self-Modifying
-//! Code"), from the ring and from batches: who changes commands that were fetched already runs the old
-//! ones, as on the chip.
+//! Prefetch (DG2 PRM Vol 8 "Command Fetch", "Advanced Command Prefetch", "Self-Modifying Code"), from the ring and from
+//! batches: a program that changes commands after they were fetched runs the old ones, as on the chip.
 //!
-//! Lines of 64 bytes are fetched, sixteen of them from the one that is executed on: the depth that the
-//! document gives as the largest. (Other chips were seen with DMA_FADD 8 lines ahead, Gen4, and 31, Gen3; of
-//! DG2 nobody has published any.)
-//! In the ring nothing is fetched behind the tail, nor across the ring's end. What was fetched is forgotten
+//! Lines of 64 bytes are fetched, sixteen of them from the one that is executed on: the depth that the document gives
+//! as the largest. (Other chips were seen with DMA_FADD 8 lines ahead, Gen4, and 31, Gen3; for DG2 no observation is
+//! published.) In the ring nothing is fetched behind the tail, nor across the ring's end. The fetched lines are dropped
 //! at a jump, when a context is restored and when the ring is extended.
 //!
-//! The pre-parser runs through what was fetched and goes on at the target of the first batch start that it
-//! finds: eight lines there are fetched before the commands in between are executed, and by the translations of
-//! that moment, which the engine keeps. An invalidation that stands in between comes too late for them. Only
-//! MI_ARB_CHECK that turns the pre-parser off holds it up, until one turns it on again.
+//! The pre-parser runs through the fetched lines and continues at the target of the first batch start that it finds:
+//! eight lines there are fetched before the commands in between are executed, and by the translations of that moment,
+//! which the engine keeps. An invalidation in between comes too late for them. Only MI_ARB_CHECK that turns the
+//! pre-parser off stops it, until another one turns it on again.
 
 use super::core::Core;
 use super::engine::EngineId;
@@ -50,7 +48,7 @@ impl Lines {
         }
     }
 
-    /// Where the next line would lie.
+    /// Returns the address of the next line.
     fn end(&self) -> u64 {
         self.first.wrapping_add(LINE * self.bytes.len() as u64)
     }
@@ -173,7 +171,7 @@ impl Core {
         self.engine(e).fetched.stream = Some(lines);
     }
 
-    /// Where the stream ends for certain: a ring at its tail, or at its own end.
+    /// Returns where the stream certainly ends: a ring at its tail, or at its own end.
     fn stream_ends(&self, e: EngineId) -> u64 {
         if !self.engines[e as usize].frames.is_empty() {
             return u64::MAX;
@@ -188,8 +186,7 @@ impl Core {
         u64::from(self.ering(e, ring::START)) + u64::from(end)
     }
 
-    /// Fetches the lines that are missing, as far as they are mapped; no fault is latched for what nobody has
-    /// asked for.
+    /// Fetches the missing lines, as far as they are mapped; a prefetch latches no fault.
     fn fetch_lines(&mut self, e: EngineId, lines: &mut Lines, count: usize, limit: u64) {
         while lines.bytes.len() < count && lines.end() < limit {
             let mut bytes = [0; LINE as usize];

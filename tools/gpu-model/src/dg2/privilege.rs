@@ -203,7 +203,7 @@ pub fn readable(e: EngineId, offset: u32) -> bool {
 }
 
 impl Core {
-    /// What the slots of FORCE_TO_NONPRIV say of a register: allow, deny, nothing.
+    /// Returns what the slots of FORCE_TO_NONPRIV say of a register: allow, deny, nothing.
     fn slot(&self, e: EngineId, offset: u32, write: bool) -> Option<bool> {
         let slots = (0..12)
             .map(|i| ring::NONPRIV + 4 * i)

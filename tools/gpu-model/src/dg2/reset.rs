@@ -62,7 +62,7 @@ impl Core {
         self.reset_now(data);
     }
 
-    /// A reset that hangs is tried anew by the next write.
+    /// The next write tries a reset that hangs again.
     pub fn graphics_reset_again(&mut self, data: u32) {
         if std::mem::take(&mut self.stuck_reset) {
             self.set(reg::GDRST, 0);
@@ -104,8 +104,8 @@ impl Core {
         self.update_line();
     }
 
-    /// An engine begins anew: what ran is lost and not saved, its registers have their reset values.
-    /// The submission queue stays (B9), and so does the request of RESET_CTL until it is taken back.
+    /// Resets an engine: the running context is lost and not saved, the registers have their reset values. The
+    /// submission queue stays (B9), and so does the request of RESET_CTL until it is taken back.
     fn reset_engine(&mut self, e: EngineId) {
         self.notes.count(Counter::Resets);
         self.left.running &= e != EngineId::Rcs;

@@ -55,8 +55,8 @@ impl Core {
         Ok(Flow::Wait(if poll { Wait::Poll } else { Wait::Signal }))
     }
 
-    /// Whoever runs the named context looks at its semaphore again. No list of contexts that were
-    /// switched out is kept (G4).
+    /// The engine that runs the named context checks its semaphore again. No list of contexts that were switched out is
+    /// kept (G4).
     pub fn semaphore_signal(&mut self, d: &[u32]) -> Flow {
         for e in ENGINES {
             let named = |c: super::execlist::Descriptor| (c.0 >> 32) as u32 == d[1];

@@ -104,7 +104,7 @@ impl Core {
         if step == Step::Ran {
             return step;
         }
-        // Nothing holds a posted write back for ever.
+        // A posted write completes in any case.
         self.drain(e);
         match (step, self.later.next()) {
             (Step::Idle | Step::Stopped | Step::Waiting, Some(at)) => Step::NotBefore(at),
@@ -210,7 +210,7 @@ impl Core {
         Step::Waiting
     }
 
-    /// True at a place where the engine can be preempted, if somebody wants it to be.
+    /// Returns whether the engine is at a place where it can be preempted, and a preemption is pending.
     fn may_yield(&mut self, e: EngineId) -> bool {
         let engine = self.engine(e);
         engine.pending.is_some()
@@ -226,7 +226,7 @@ impl Core {
             .is_none_or(|f| f.privileged)
     }
 
-    /// Where the next command is.
+    /// Returns the address of the next command.
     pub fn place(&self, e: EngineId) -> (u64, AddressSpace) {
         match self.engine_ref(e).frames.last() {
             Some(f) => (f.addr, f.space),

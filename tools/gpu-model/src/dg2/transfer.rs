@@ -149,8 +149,8 @@ impl Core {
     /// MI_UPDATE_GTT: quadword entries from a page on.
     pub fn update_gtt(&mut self, e: EngineId, d: &[u32]) -> Flow {
         if self.allowed(e, "MI_UPDATE_GTT") {
-            // Entries must not overtake stores; they are on their way like these, but nobody can look
-            // at the table meanwhile except by a translation, so they arrive now.
+            // Entries must not overtake stores. They are posted like these, but only a translation can read the table
+            // meanwhile, so they arrive now.
             self.drain(e);
             let first = u64::from(d[1] >> 12);
             for (i, pte) in d[2..].chunks_exact(2).enumerate() {

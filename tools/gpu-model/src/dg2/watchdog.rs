@@ -9,8 +9,8 @@ use super::irq::vector;
 use super::regs::ring;
 
 impl Core {
-    /// Brings the counter up to now. Each time that it meets the threshold there is an interrupt,
-    /// and it begins anew. A threshold of zero is never met.
+    /// Brings the counter up to now. Each time that it reaches the threshold it interrupts and restarts. It never
+    /// reaches a threshold of zero.
     pub fn watch(&mut self, e: EngineId) {
         let now = self.timestamp();
         let control = self.ering(e, ring::PR_CTR_CTL) & 0x7fff_ffff;

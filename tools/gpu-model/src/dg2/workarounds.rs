@@ -169,7 +169,7 @@ impl Core {
         }
     }
 
-    /// A register has been written, by anybody but a program.
+    /// A register has been written, but not by a program.
     pub fn watch_bits(&mut self, offset: u32, before: u32) {
         if !self.cfg.real.bits || self.notes.client {
             return;

@@ -54,7 +54,7 @@ impl RenderCache {
         while self.evict(&mut lines) {}
     }
 
-    /// What a reset does: lines are lost.
+    /// Loses all lines, as in a reset.
     pub fn forget(&self) {
         *lock(&self.lines) = Lines::default();
     }

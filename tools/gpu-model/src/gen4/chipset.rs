@@ -77,7 +77,7 @@ impl HostBridge {
         hit
     }
 
-    /// How often the flush page was written.
+    /// Returns how often the flush page was written.
     pub fn flushes(&self) -> u64 {
         self.flushes
     }

@@ -38,7 +38,7 @@ impl Core {
         self.own.compressor.dpfc.on
     }
 
-    /// What a register shows besides what it holds.
+    /// Returns the bits that a register shows besides those that it stores.
     pub(super) fn dpfc_read(&mut self, offset: u32) -> Option<u32> {
         if offset != SLB {
             return None;

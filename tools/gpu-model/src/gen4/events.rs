@@ -78,7 +78,7 @@ impl Core {
         }
     }
 
-    /// What an event of the header is now; `None` for a condition that is not.
+    /// Returns the present state of the header's event; `None` if its condition is not pending.
     fn awaited(&self, event: u32) -> Option<Awaited> {
         let now = self.notes.clock.now();
         let at = |pipe: Pipe, comes: bool, time: fn(&Core, Pipe, u64) -> u64| {

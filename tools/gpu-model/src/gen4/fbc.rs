@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! GM965's compressor of what is displayed (6): it writes run lengths of a plane's lines to memory, and watches who
-//! draws on them. The offsets are the digest's (G-31).
+//! GM965's framebuffer compressor (6): it writes run lengths of a plane's lines to memory, and watches for drawing on
+//! them. The offsets are the digest's (G-31).
 //!
-//! A pass begins with a vertical blank and takes a millisecond; it reads the lines at its end, so that one that is
-//! drawn on meanwhile stays modified. Who looks at the result is a test: nothing is displayed. Stolen memory is not told
-//! from other memory (6.4, 15).
+//! A pass begins with a vertical blank and takes a millisecond; it reads the lines at its end, so that a line that is
+//! drawn on meanwhile stays modified. Only tests look at the result: nothing is displayed. Stolen memory is not
+//! distinguished from other memory (6.4, 15).
 
 use super::display::{Pipe, B, CNTR, ON, SRC, STRIDE, SURF, TILED};
 use super::{rle, Compressor};
@@ -84,7 +84,7 @@ impl Core {
         }
     }
 
-    /// How it is laid out (6.2.2); `None` while nothing is shown, or not from X tiles.
+    /// Returns the layout of the compressed picture (6.2.2); `None` while nothing is shown, or not from X tiles.
     pub(super) fn compressed_shape(&self) -> Option<Shape> {
         let plane = self.compressed_plane();
         let at = B * plane;
@@ -139,7 +139,7 @@ impl Core {
         self.rle_on() || self.dpfc_on()
     }
 
-    /// What a register of the compressor reads.
+    /// Reads a register of the compressor.
     pub fn compressor_read(&mut self, offset: u32) -> Option<u32> {
         match self.compressor()? {
             Compressor::Dpfc => self.dpfc_read(offset),

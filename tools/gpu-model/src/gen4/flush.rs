@@ -22,7 +22,7 @@ const NOTIFY: u32 = 1 << 8;
 const GLOBAL: u32 = 1 << 2;
 
 impl Core {
-    /// What was drawn reaches memory.
+    /// Writes rendered data to memory.
     pub fn flush_render_cache(&mut self) {
         if let Some(cache) = &self.own.cache {
             cache.flush();

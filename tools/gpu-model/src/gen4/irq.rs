@@ -23,7 +23,8 @@ pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32) {
     core.update_line();
 }
 
-/// What a machine in use has pending and enabled (habit `pending`): IER of a GM45 (GW02), and a vertical blank.
+/// Leaves interrupts pending and enabled as on a machine in use (habit `pending`): IER of a GM45 (GW02), and a vertical
+/// blank.
 pub(crate) fn left_pending(core: &mut Core) {
     let block = &core.cfg.chip.irq;
     core.set(block.enable, 0x0202_8c53);

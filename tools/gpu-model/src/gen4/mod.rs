@@ -115,7 +115,7 @@ pub(crate) struct State {
 }
 
 impl Core {
-    /// How this chip of the four differs.
+    /// Returns the differences between this chip and the other three.
     pub fn gen4(&self) -> &'static Gen4 {
         const NONE: &Gen4 = &Gen4 {
             g4x: false,
@@ -147,7 +147,7 @@ pub(crate) fn power_on(core: &mut Core) {
     errors::table_switched(core);
 }
 
-/// What a register shows, if not what it holds.
+/// Reads a register whose value differs from what it stores.
 pub(crate) fn read(core: &mut Core, offset: u32) -> Option<u32> {
     if let Some(value) = core.compressor_read(offset) {
         return Some(value);

@@ -41,7 +41,7 @@ pub(crate) fn byte_read(core: &mut Core, offset: usize) -> Option<u8> {
     Some(core.own.reset.shown)
 }
 
-/// What was late.
+/// Completes delayed effects that are due.
 pub(crate) fn settle(core: &mut Core, now: u64) {
     if let Some((_, value)) = core.own.reset.later.take_if(|l| l.0 <= now) {
         core.own.reset.shown = value;

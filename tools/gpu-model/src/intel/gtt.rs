@@ -81,7 +81,7 @@ impl SharedPtes {
         self.file.clone()
     }
 
-    /// Where in the file the entries start.
+    /// Returns where in the file the entries start.
     pub fn offset(&self) -> u64 {
         self.offset
     }

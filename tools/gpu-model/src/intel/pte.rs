@@ -45,7 +45,7 @@ pub struct PteFormat {
     pub high: u32,
     /// Values of the cacheability that are reserved, as a mask of four bits.
     pub reserved: u32,
-    /// The cacheability of memory that nobody caches.
+    /// The cacheability of uncached memory.
     pub uncached: u32,
 }
 

@@ -94,7 +94,7 @@ impl AccessLog {
         }
     }
 
-    /// True when somebody wants the list.
+    /// Returns whether the list is wanted.
     pub fn wanted(&self) -> bool {
         self.keep != 0
     }

@@ -88,7 +88,7 @@ const EXPRESS_BODY: [u8; 18] = [
 /// The configuration space at power-on.
 pub fn pci_config(cfg: &R5xxConfig) -> PciConfig {
     let chip = cfg.chip;
-    // Not VGA: nobody shall run the ROM's code or take its shadow (digest §5.4).
+    // Not VGA: no firmware must run the ROM's code or use its shadow (digest §5.4).
     let mut c = PciConfig::new(
         0x1002,
         chip.device_id,

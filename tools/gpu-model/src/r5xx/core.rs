@@ -56,7 +56,7 @@ pub(crate) struct Core {
     pub later: Later,
     pub test_capability: TestCapability,
     pub removed: bool,
-    /// The step of the pipes' set-up after which nobody has seen the drawing side idle.
+    /// The step of the pipes' set-up after which the driver has not seen the drawing side idle.
     pub pipes_step: Option<Setup>,
     /// A fault has swallowed the last reset: what was busy is so still.
     pub reset_lost: bool,
@@ -165,7 +165,7 @@ impl Core {
         for f in self.mc.take_faults() {
             self.notes.count(Counter::PageFaults);
             self.indirect.latch_gart_error(f.addr, f.write);
-            // What was injected is nobody's mistake.
+            // An injected fault is no mistake of the driver.
             if f.rule != Rule::InjectedFault {
                 let what = if f.write { "write" } else { "read" };
                 self.notes.lint(f.rule, || format!("{what} {:#x}", f.addr));

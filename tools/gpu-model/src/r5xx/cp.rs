@@ -71,7 +71,7 @@ impl Default for Cp {
 }
 
 impl Cp {
-    /// How many dwords of an indirect buffer were fetched.
+    /// Returns how many dwords of an indirect buffer were fetched.
     pub fn position(&self, level: usize) -> u32 {
         self.streams.position(level)
     }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// A modelled R5xx.
 pub type R5xx = Device<R5xxChip>;
 
-/// Its state, of which nobody outside knows more.
+/// The chip's state; its contents are private.
 pub struct R5xxChip(pub(super) Core);
 
 /// What lies behind its BARs.
@@ -75,8 +75,7 @@ impl Chip for R5xxChip {
         self.0.after_access();
     }
 
-    /// What can set the engines going are the registers of the command processor, of resets and of
-    /// drawing.
+    /// Returns the engines that a write can start: by registers of the command processor, of resets and of drawing.
     fn starts(_bars: &Self::Bars, offset: u32) -> u32 {
         let display = regs::class(offset) == Some(regs::Class::Display);
         u32::from(offset == reg::RBBM_SOFT_RESET || (offset >= reg::CP_RB_BASE && !display))

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Registers that two sources, or two readers of one, take for different things.
+//! Registers that two sources, or two readers of one, understand differently.
 //!
-//! The model does what one reading says, and lists as accessed what either would touch: who counts on one
-//! of them is found out by the list. Where a reading makes the chip wait for ever, it waits. Each variant
-//! of [`Disputed`] tells its readings; `two_d/readings.rs` and `three_d/surfaces.rs` do them. Nothing else in
-//! the model decides between readings.
+//! The model does what one reading says, and lists the accesses of both: the list shows a driver that relies on one of
+//! them. Where a reading makes the chip wait without end, it waits. Each variant of [`Disputed`] tells its readings;
+//! `two_d/readings.rs` and `three_d/surfaces.rs` do them. Nothing else in the model decides between readings.
 
 use super::core::Core;
 use super::lint::Rule;

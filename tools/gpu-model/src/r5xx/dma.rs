@@ -114,7 +114,7 @@ impl Core {
             self.get(reg::CP_GUI_DST_ADDR),
             self.get(reg::CP_GUI_COMMAND) | command::EOL,
         );
-        // A stream waits for room; whoever else pushes more than fits loses it.
+        // A stream waits for room; other data beyond the room are lost.
         if self.dma.channels[GUI].queue.len() >= 2 * QUEUE {
             self.notes
                 .lint(Rule::DmaOverflow, || format!("{transfer:x?}"));

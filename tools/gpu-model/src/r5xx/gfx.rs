@@ -23,7 +23,7 @@ const QUEUE: usize = 64;
 /// Dwords of indices and vertices with which it is full, too. A card keeps none of them; this model keeps them until
 /// the draw's turn.
 const HELD: usize = 1 << 22;
-/// Nobody holds up the host, whose work is lost from here on.
+/// The model does not stall the host, whose work is lost from here on.
 const MOST: usize = 4096;
 
 /// A piece of drawing work.
@@ -163,7 +163,7 @@ impl Gfx {
         }
     }
 
-    /// What is not in memory yet.
+    /// Returns the work that is not in memory yet.
     pub fn unfinished(&self) -> Unfinished {
         if self.busy_2d() || self.busy_3d() {
             Unfinished::Busy

@@ -84,7 +84,7 @@ rules! {
     RasterCount = "raster-count",
     /// A reserved colour comparison (§5.2.2.10).
     ColourCompare = "colour-compare",
-    /// The 2D default pitch and offset are used, and nobody set them (§5.2.2).
+    /// The 2D default pitch and offset are used without having been set (§5.2.2).
     DefaultUnset = "default-unset",
     /// Too much or too little vertex data (§6.4.1, §6.6): the vertex processor locks up.
     VertexCount = "vertex-count",
@@ -126,7 +126,7 @@ rules! {
     DmaOverflow = "dma-overflow",
     /// ABORT_EN was cleared while the channel was active (§4.7).
     DmaAbort = "dma-abort",
-    /// A swap code whose meaning nobody knows (§4.7).
+    /// A swap code whose meaning is not documented (§4.7).
     DmaSwap = "dma-swap",
     /// A register is used whose meaning is disputed, in a way that makes a difference (`disputed.rs` has the list).
     Disputed = "disputed",
@@ -143,7 +143,7 @@ rules! {
     ResetMastering = "reset-mastering",
     /// A register of the pipes' set-up is written while something is drawn.
     PipesBusy = "pipes-busy",
-    /// Two steps of the pipes' set-up, and nobody has seen RBBM_STATUS idle between them.
+    /// Two steps of the pipes' set-up, without RBBM_STATUS being read as idle between them.
     PipesUnwaited = "pipes-unwaited",
     /// Clocks go to a pipe that is not in use: it was asked for before the chip knew it.
     PipeClock = "pipe-clock",

@@ -248,13 +248,13 @@ impl Mc {
     }
 
     fn fault(&mut self, addr: u64, write: bool, rule: Rule) {
-        // The first of a kind are told, more help nobody.
+        // The first faults of a kind are reported; more would not help.
         if self.faults.len() < 16 {
             self.faults.push(Fault { addr, write, rule });
         }
     }
 
-    /// What a discarded read gets.
+    /// Fills in the data of a discarded read.
     fn discarded(&self, at: u64, part: &mut [u8]) {
         let discard = self.gart.discard + at % PAGE;
         let offset = discard.wrapping_sub(self.fb.0);

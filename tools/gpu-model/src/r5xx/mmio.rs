@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Register reads and writes with their effects. The command processor and the CPU take the same
-//! way: a register is a trigger whoever writes it (R5xx guide §4.3; digest B7).
+//! Register reads and writes with their effects. The command processor and the CPU take the same way: a register
+//! triggers for either (R5xx guide §4.3; digest B7).
 
 use super::core::{Core, Origin};
 use super::lint::Rule;
@@ -48,7 +48,7 @@ impl Core {
         }
     }
 
-    /// What a register shows.
+    /// Reads a register.
     pub fn reg_read(&mut self, offset: u32) -> u32 {
         match regs::class(offset) {
             None => {

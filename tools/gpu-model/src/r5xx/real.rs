@@ -84,7 +84,7 @@ impl Core {
         self.mc_ind_write(self.cfg.chip.mc.fb_location, 0);
     }
 
-    /// What firmware leaves behind, besides what it must.
+    /// Leaves the state that firmware leaves, besides what it must set.
     pub fn leave_behind(&mut self) {
         let real = self.cfg.real;
         if real.leftovers {

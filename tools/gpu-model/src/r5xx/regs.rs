@@ -500,7 +500,7 @@ pub fn name(offset: u32) -> Option<&'static str> {
     map().get(offset).map(|r| r.name)
 }
 
-/// What a write of `data` leaves of `old`.
+/// Returns the value of a register after a write of `data` to `old`.
 pub fn merge(offset: u32, old: u32, data: u32) -> u32 {
     match map().get(offset) {
         Some(r) => (old & !r.mask) | (data & r.mask),
@@ -508,7 +508,7 @@ pub fn merge(offset: u32, old: u32, data: u32) -> u32 {
     }
 }
 
-/// What a register has after a reset.
+/// Returns a register's value after a reset.
 pub fn reset_value(offset: u32) -> u32 {
     map().get(offset).map_or(0, |r| r.reset)
 }

@@ -28,7 +28,7 @@ impl Core {
             self.reset_lost = true;
             return;
         }
-        // Its end is none: zero lets go of the blocks.
+        // The end of a reset is none itself: zero releases the blocks.
         self.reset_lost &= value == 0;
         match self.notes.inject(Kind::LateReset, "") {
             Some(us) => self.later.reset = Some((self.notes.in_us(us), value)),

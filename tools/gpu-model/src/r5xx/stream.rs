@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 /// The ring, or what is pushed in its place.
 pub(crate) const RING: usize = 0;
 
-/// Dwords that the host can push and nobody has taken yet. The chip has its queue's size and stalls
-/// the host; a model cannot.
+/// Dwords that the host can push before they are taken. The chip has its queue's size and stalls the host; a model
+/// cannot.
 const QUEUE: usize = 16384;
 
 /// A packet that has begun.
@@ -305,12 +305,12 @@ impl Core {
 }
 
 impl Streams {
-    /// How many dwords of an indirect buffer were fetched.
+    /// Returns how many dwords of an indirect buffer were fetched.
     pub fn position(&self, level: usize) -> u32 {
         self.all.get(level).map_or(0, |s| s.pos)
     }
 
-    /// True while the host has pushed what nobody took.
+    /// Returns whether the host has pushed dwords that are not taken yet.
     pub fn has_queued(&self) -> bool {
         self.queue.iter().any(|q| !q.is_empty())
     }

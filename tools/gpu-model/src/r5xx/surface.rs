@@ -34,7 +34,7 @@ impl Surface {
 }
 
 impl Core {
-    /// Reads all surface registers anew.
+    /// Reads all surface registers again.
     pub fn surfaces_changed(&mut self) {
         let mut surfaces: Vec<Surface> = Vec::new();
         if self.get(reg::SURFACE_CNTL) & TRANSLATION_DISABLE == 0 {

@@ -112,7 +112,7 @@ impl Layout {
         tile * MACRO_BYTES + block * MICRO_BYTES + inside
     }
 
-    /// How many bytes from column `x` on lie one after the other in memory.
+    /// Returns how many bytes from column `x` on are contiguous in memory.
     pub fn run(&self, x: u64) -> u64 {
         if self.is_linear() {
             u64::MAX

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Video memory: stored as the CPU sees it, so that the guest can map it, and permuted for the chip.
 //!
-//! The CPU's window may detile ([`super::surface`]; R5xx guide §2.2 lists the host path among the
-//! units that know tiles). A guest that has the memory mapped makes no accesses that could be
-//! detiled one by one. So it is done the other way round: while a surface register covers a range,
-//! the bytes there are kept in the order in which the CPU shall see them, and what the chip itself
-//! accesses goes through the tile formula. Switching a surface on or off moves the bytes. A driver
-//! must not let anybody look meanwhile; it cannot on a card either.
+//! The CPU's window may detile ([`super::surface`]; R5xx guide §2.2 lists the host path among the units that know
+//! tiles). The model does not see single accesses of a guest that has the memory mapped, and cannot detile them. So it
+//! is done the other way round: while a surface register covers a range, the bytes there are kept in the order in which
+//! the CPU shall see them, and the chip's own accesses go through the tile formula. Switching a surface on or off moves
+//! the bytes. A driver must prevent the CPU's accesses meanwhile, as on a card.
 
 use super::surface::Surface;
 use crate::card_memory::CardMemory;
@@ -18,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct Vram {
     stored: CardMemory,
     surfaces: RwLock<Vec<Surface>>,
-    /// Nobody has set the memory up: it answers, but with nothing that was stored.
+    /// The memory is not set up: it answers, but with nothing that was stored.
     noise: AtomicU64,
 }
 
@@ -86,8 +85,8 @@ impl Vram {
         }
     }
 
-    /// Whether the memory answers with noise and keeps nothing, as that of a card that was not posted. A
-    /// guest that has it mapped finds garbage that it can write over; the chip does not see what it wrote.
+    /// Sets whether the memory answers with noise and keeps nothing, as that of a card that was not posted. A guest
+    /// that has it mapped finds garbage that it can write over; the chip does not see what it wrote.
     pub fn set_noise(&self, on: bool) {
         self.noise.store(on.into(), Ordering::Relaxed);
     }
@@ -182,7 +181,7 @@ impl Vram {
     }
 }
 
-/// Where the byte at the chip's offset is stored, and how many after it follow there.
+/// Returns where the byte at the chip's offset is stored, and how many bytes follow it there.
 fn place(surfaces: &[Surface], at: u64) -> (u64, u64) {
     let mut run = u64::MAX;
     for s in surfaces {

@@ -46,7 +46,7 @@ pub struct BlitJob {
     space: AddressSpace,
     mmu: Mmu,
     cx: MemoryContext,
-    /// Where it draws, if somebody wants to know.
+    /// The destination, if recorded.
     drawn: Option<Drawn>,
     generation: u64,
     stopped: Arc<Mutex<bool>>,

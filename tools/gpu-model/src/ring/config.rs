@@ -145,8 +145,8 @@ pub fn pci_config(cfg: &RingConfig) -> PciConfig {
     c
 }
 
-/// What Gen4 has in it: a mirror of the bridge's sizes (G-09, G-27), the size of the aperture (G-03), the base of
-/// stolen memory (G-27). No messages (G-14); the reset byte at C0h (G-20) answers to accesses of one byte, so that
+/// Configuration space of Gen4: a mirror of the bridge's sizes (G-09, G-27), the size of the aperture (G-03), the base
+/// of stolen memory (G-27). No messages (G-14); the reset byte at C0h (G-20) answers to accesses of one byte, so that
 /// the test capability can lie where it lies on all chips.
 fn gen4_config(c: &mut PciConfig, cfg: &RingConfig, g4x: bool) {
     // 7:4: stolen memory, of which 32 MB are 5. 11:8: the table, of which 1 MB is 1; 965 says it in PGTBL_CTL.

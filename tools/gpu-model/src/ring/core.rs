@@ -184,7 +184,7 @@ impl Core {
         }
     }
 
-    /// What the chip says of an engine.
+    /// Returns the chip's row for an engine.
     pub fn row(&self, e: EngineId) -> &'static EngineRow {
         self.cfg.chip.engine(e)
     }
@@ -207,7 +207,7 @@ impl Core {
         self.notes.count(c);
     }
 
-    /// Records an event if anybody wants it.
+    /// Records an event if events are wanted.
     pub fn record(&mut self, event: impl FnOnce() -> Event) {
         self.notes.record(event);
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// A modelled GPU with ring buffers.
 pub type RingGpu = Device<RingChip>;
 
-/// Its state, of which nobody outside knows more.
+/// The chip's state; its contents are private.
 pub struct RingChip(pub(super) Core);
 
 /// What lies behind its BARs.
@@ -319,7 +319,7 @@ impl RingGpu {
         self.step_of(e)
     }
 
-    /// What commands of batches wrote since the last call, and the number of writes that did not fit
+    /// Returns what commands of batches wrote since the last call, and the number of writes that did not fit
     /// ([`RingConfig::keep_writes`]).
     pub fn take_writes(&self) -> (Vec<Wrote>, u64) {
         self.core().0.cx.writes.take()

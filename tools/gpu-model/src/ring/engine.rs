@@ -195,8 +195,8 @@ impl Engine {
         }
     }
 
-    /// What a graphics reset does: everything but the TLBs, which a reset does not flush
-    /// (VCS PRM 1.1.3.5).
+    /// Resets the engine as a graphics reset does: everything but the TLBs, which a reset does not flush (VCS PRM
+    /// 1.1.3.5).
     pub fn reset(&mut self) {
         self.stop_blit();
         let mmu = self.mmu.take().map(Mmu::after_reset);

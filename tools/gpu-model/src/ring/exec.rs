@@ -202,7 +202,7 @@ impl Core {
         }
     }
 
-    /// Where the next command is: its graphics address and the space it is fetched through.
+    /// Returns the graphics address of the next command, and the address space of its fetch.
     fn fetch_place(&mut self, e: EngineId) -> (u32, AddressSpace) {
         match self.engine(e).batch {
             Some(b) => (b.address, self.space(e, !b.non_secure)),
@@ -387,7 +387,7 @@ impl Core {
         self.cx.ppgtt = self.ppgtt(e);
         self.cx.program = false;
         if let Some(mmu) = &mut self.engines[e as usize].mmu {
-            // No opportunity for injected faults: those are accesses that somebody uses.
+            // No opportunity for injected faults: those are accesses whose data are used.
             touch(mmu, &self.cx);
             let (faults, notes) = (mmu.take_faults(), mmu.take_notes());
             self.after_access(e, faults, notes);

@@ -118,8 +118,8 @@ impl Core {
         };
     }
 
-    /// Where a chip minds how often the streamer is stalled. One that only invalidates what is read does not
-    /// count.
+    /// Checks how often the streamer is stalled, on chips that need it. A command that only invalidates read caches
+    /// does not count.
     fn stall_rules(&mut self, e: EngineId, flags: u32) {
         if !self.cfg.chip.pipe_control.stalls {
             return;

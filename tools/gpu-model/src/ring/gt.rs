@@ -67,8 +67,7 @@ impl Core {
         threads.is_some_and(|t| self.get(t.enable.0) & t.enable.1 != 0)
     }
 
-    /// What a register of forcewake shows. A request reads back what was asked (SNB387, a real machine's error
-    /// record).
+    /// Reads a register of forcewake. A request reads back what was requested (SNB387, a real machine's error record).
     pub fn forcewake_read(&self, offset: u32) -> u32 {
         let wake = &self.cfg.chip.forcewake;
         let threads = self.threads_in_force();
@@ -104,7 +103,7 @@ impl Core {
         !self.cfg.chip.forcewake.needed() || self.gt.awake && self.later.sleep.is_none()
     }
 
-    /// What the thread-status register shows.
+    /// Reads the thread-status register.
     pub fn thread_status(&self) -> u32 {
         if self.gt.awake {
             0

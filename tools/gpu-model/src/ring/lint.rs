@@ -102,7 +102,7 @@ rules! {
     UnknownPcode = "unknown-pcode",
     /// An entry was changed that a plane scans out (habit `lit`).
     ScanoutLost = "scanout-lost",
-    /// A plane scans out memory that is somebody else's by now (`lit`).
+    /// A plane scans out memory that has another owner by now (`lit`).
     ScanoutFreed = "scanout-freed",
     /// DMA was allowed while a ring ran that was found running (`running`).
     DmaBeforeReset = "dma-before-reset",
@@ -110,7 +110,7 @@ rules! {
     BitsLost = "bits-lost",
     /// The GT may sleep, after work, in the standby that firmware had set up (`rc6`).
     StandbyLeft = "standby-left",
-    /// Messages without end for a source that nobody clears (`pending`).
+    /// Messages without end for a source that the driver does not clear (`pending`).
     IrqStorm = "irq-storm",
     /// The per-process table was used behind an IOMMU (choice `vtd`).
     PpgttBehindIommu = "ppgtt-behind-iommu",
@@ -138,7 +138,7 @@ rules! {
     FourthPipeControl = "fourth-pipe-control",
     /// PIPE_CONTROL flushes the write cache with a depth stall, and so does not (G45 PRM 5.3.10.1).
     FlushAndStall = "flush-and-stall",
-    /// The per-process table of Gen4 is used, which nobody does and the model does not have.
+    /// The PPGTT of Gen4 is used; no driver does so, and the model does not have it.
     ProcessTable = "process-table",
     /// Memory was asked for while the global table is off (G45 PRM 4.6, 5.9).
     TableOff = "table-off",

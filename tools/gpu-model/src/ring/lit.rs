@@ -200,15 +200,15 @@ impl Core {
         }
     }
 
-    /// The driver will not come back: DMA is forbidden, the device is reset or closed. What the plane
-    /// goes on to fetch must be nobody's.
+    /// The driver will not come back: DMA is forbidden, the device is reset or closed. The memory that the plane still
+    /// fetches must not be in use.
     pub fn look_at_screen_for_good(&mut self) {
         self.look_at_screen();
         self.freed_pages(true);
     }
 
-    /// Whether the plane fetches what is not its own: memory that does not answer, or any of the
-    /// system's if the driver is gone.
+    /// Returns whether the plane fetches foreign memory: memory that does not answer, or any of the system's if the
+    /// driver is gone.
     fn freed_pages(&mut self, gone: bool) {
         if self.screen.freed {
             return;

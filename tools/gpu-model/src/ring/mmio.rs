@@ -91,7 +91,7 @@ impl Core {
         (self.cfg.chip.timestamp)(self.notes.clock.now())
     }
 
-    /// What a register shows. Shared by the CPU and MI_STORE_REGISTER_MEM.
+    /// Reads a register, for the CPU and MI_STORE_REGISTER_MEM.
     pub fn reg_read(&mut self, offset: u32) -> u32 {
         let Some((_, domain)) = regs::lookup(self.cfg.chip, offset) else {
             self.undocumented(offset, false);

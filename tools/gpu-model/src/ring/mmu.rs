@@ -77,7 +77,7 @@ pub struct Note {
     pub rule: Rule,
     /// The address.
     pub address: u32,
-    /// It was a program's doing, whoever makes the access that shows it.
+    /// A program is responsible, whichever access shows it.
     pub program: bool,
 }
 
@@ -163,7 +163,7 @@ impl Mmu {
     }
 
     fn note(&mut self, rule: Rule, address: u32, program: bool) {
-        // Bounded: a blit over a bad range must not collect one note per page for ever.
+        // Bounded: a blit over a bad range must not collect one note per page without end.
         if self.notes.len() < 64 {
             self.notes.push(Note {
                 rule,

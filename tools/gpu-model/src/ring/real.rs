@@ -55,7 +55,7 @@ const DISPLAY_ENABLED: u32 = 0x02bc_8585;
 const DISPLAY_PENDING: u32 = 0x0020_0080;
 /// Power management's events: thresholds passed upwards and downwards, down timeout.
 const PM_PENDING: u32 = 0x70;
-/// So many messages for one source that nobody clears are a storm.
+/// Number of messages for one source that is not cleared that makes a storm.
 const STORM: u32 = 100;
 /// How long an acknowledge stays up, and how long the well then takes to wake again.
 const WELL_US: u64 = 20;
@@ -88,7 +88,7 @@ pub(crate) struct Left {
 }
 
 impl Core {
-    /// What is there after a reset of the whole device, besides the registers' own values.
+    /// Leaves the state after a reset of the whole device, besides the registers' own values.
     pub fn leave_behind(&mut self, cause: PowerOn) {
         let met = self.left.met && cause != PowerOn::Cold;
         self.left = Left {

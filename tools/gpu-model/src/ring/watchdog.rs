@@ -21,7 +21,7 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// What CNTR shows.
+    /// Reads CNTR.
     pub fn count(&self, now: u64) -> Option<u32> {
         self.since.map(|t| ((now - t) / CLOCK_NS) as u32)
     }

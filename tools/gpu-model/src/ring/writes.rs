@@ -39,7 +39,7 @@ struct List {
     lost: u64,
 }
 
-/// Whoever writes has the list; nobody keeps it unless it is asked for.
+/// The list of writes. Each writer has it; it is kept only on request.
 #[derive(Clone, Debug, Default)]
 pub struct WriteLog(Option<Arc<Mutex<List>>>);
 
@@ -53,7 +53,7 @@ impl WriteLog {
         Self((keep != 0).then(|| Arc::new(Mutex::new(list))))
     }
 
-    /// Adds a write, if anybody wants it.
+    /// Adds a write, if the list is kept.
     pub fn push(&self, wrote: Wrote) {
         let Some(list) = &self.0 else {
             return;

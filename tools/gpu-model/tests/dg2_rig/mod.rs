@@ -230,7 +230,7 @@ impl Rig {
         u32::from_le_bytes(b)
     }
 
-    /// Where a context's register page is in local memory.
+    /// Returns the address of a context's register page in local memory.
     pub fn page(n: u64) -> u64 {
         LOCAL_AT + n * 0x2_0000 + 0x1000
     }

@@ -75,7 +75,7 @@ pub fn run(
 impl Machine<'_> {
     // ---- §6.5.5
 
-    /// Where to after an instruction; if nowhere else, behind which one.
+    /// Returns the target after an instruction; without one, the instruction after which to continue.
     fn flow(&mut self, pc: u32) -> Result<u32, u32> {
         let mut pc = pc;
         let mut skipped = 0;

@@ -8,7 +8,7 @@ pub fn vf(walk: u32, vertices: u32) -> u32 {
     vertices << 16 | walk << 4 | 4
 }
 
-/// What a unit accessed, as address, length and write.
+/// Returns a unit's accesses, as address, length and write.
 pub fn of(accesses: &[Access], unit: Unit) -> Vec<(u64, u64, bool)> {
     let mine = accesses.iter().filter(|a| a.unit == unit);
     mine.map(|a| (a.addr, a.len, a.write)).collect()

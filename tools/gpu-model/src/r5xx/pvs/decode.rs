@@ -110,7 +110,7 @@ impl Source {
         }
     }
 
-    /// Where it is read, if one of these lanes is; two with the same share a port.
+    /// Returns where the operand is read, if one of these lanes is; two with the same share a port.
     fn address(&self, lanes: u8) -> Option<(Bank, Relative, u8)> {
         let reads = |n: usize| lanes >> n & 1 != 0 && self.swizzle[n] < 4;
         (0..4)
@@ -176,7 +176,7 @@ pub(super) struct Decoded {
     pub notes: Notes,
 }
 
-/// What the first word says to do.
+/// Returns the operation of the first word.
 fn operation(word: OpDstOperand, notes: &mut Notes) -> Operation {
     let (code, math) = (word.opcode(), word.math_inst());
     if word.dual_math_op() && math {
@@ -406,8 +406,8 @@ impl Code {
         self.words.get(at).copied()
     }
 
-    /// How many temporaries and alternate temporaries instructions name, up to the highest; the ring goes on from
-    /// its end. Relative ones count by their offsets, those beyond a vertex's share not at all.
+    /// Returns how many temporaries and alternate temporaries instructions name, up to the highest; the ring goes on
+    /// from its end. Relative ones count by their offsets, those beyond a vertex's share not at all.
     pub fn registers(&self, first: u16, last: u16) -> (u8, u8) {
         let number = (CODE + usize::from(last) - usize::from(first)) % CODE + 1;
         let (mut temporary, mut alternate) = (0, 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The flow-control unit: jumps, loops and subroutines by addresses (R5xx guide §6.5.5; digest of 3D, §3.4).
 //!
-//! No instruction jumps. Each of sixteen entries names one, behind which something happens; loops and
-//! subroutines name a last one besides. Where several meet, what ends comes first, from the inside out,
-//! and then what begins, by the entries' numbers; whoever goes elsewhere ends that. The loop's
-//! end is looked at before jumps, so that its last instruction jumps out in the last round only.
+//! No instruction jumps. Each of sixteen entries names an instruction after which it takes effect; loops and
+//! subroutines also name a last one. Where several entries meet, ends come first, from the inside out, and then
+//! beginnings, by the entries' numbers; the first jump ends that. The loop's end is checked before jumps, so that its
+//! last instruction jumps out in the last round only.
 
 use super::decode::CODE;
 use super::note::{Note, Notes};
@@ -161,7 +161,7 @@ impl Flow {
         self.index.unwrap_or(0)
     }
 
-    /// What follows an instruction.
+    /// Returns the successor of an instruction.
     pub fn after(&mut self, entries: &Entries, at: u16) -> Next {
         let mut at = at;
         // Loops of no rounds may lead to each other's ends in a circle.
@@ -220,7 +220,7 @@ impl Flow {
         None
     }
 
-    /// What begins behind this instruction.
+    /// Returns what begins after this instruction.
     fn begins(&mut self, entries: &Entries, at: u16) -> Next {
         let mut next = Next::Behind(at);
         for entry in entries.all.iter().flatten().filter(|e| e.at == at) {

@@ -88,7 +88,7 @@ impl Run {
 }
 
 impl<'a> Program<'a> {
-    /// What the registers make of the stores.
+    /// Creates a program from code, constants and registers.
     pub fn new(code: &'a Code, constants: &'a [Vec4; CONSTANTS], control: &Control) -> Self {
         Program {
             code,
@@ -162,7 +162,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// What has come of it so far.
+    /// Returns the result so far.
     pub fn run(&self) -> Run {
         let mut notes = self.notes;
         notes.join(self.flow.notes);

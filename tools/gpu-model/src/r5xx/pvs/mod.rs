@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The programmable vertex shader: PVS (R5xx guide §6.5; digest of 3D, §3).
 //!
-//! It is pure: a code store, constants and the registers that steer a program make a [`Program`]; that
-//! runs over a [`Vertex`] and says what was odd. No program makes it panic, and none runs for ever.
-//! Nothing is allocated for a vertex.
+//! It is pure: a code store, constants and the registers that steer a program make a [`Program`]; that runs over a
+//! [`Vertex`] and says what was odd. No program makes it panic, and each run is bounded. Nothing is allocated for a
+//! vertex.
 //!
 //! | file | what |
 //! | --- | --- |

@@ -19,7 +19,7 @@ pub enum Note {
     ThreeTemporaries,
     /// Two different addresses of inputs, constants or alternate temporaries (§6.5.1): both are read.
     SecondAddress,
-    /// Address mode 3, which nobody defines: absolute.
+    /// Address mode 3, which is not defined: absolute.
     AddressMode,
     /// A swizzle of 6 or 7 in a lane that counts (§6.5.9): 0.
     Swizzle,

@@ -48,7 +48,7 @@ pub struct OpDstOperand {
 }
 
 impl OpDstOperand {
-    /// ADDR_MODE: 0 absolute, 1 A0, 2 the loop's index; nobody says what 3 is.
+    /// ADDR_MODE: 0 absolute, 1 A0, 2 the loop's index; 3 is not documented.
     pub fn addr_mode(self) -> u8 {
         u8::from(self.addr_mode_1()) << 1 | u8::from(self.addr_mode_0())
     }

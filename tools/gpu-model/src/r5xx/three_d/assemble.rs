@@ -193,7 +193,7 @@ impl Assembler {
                 out(self.line(last, first));
             }
         }
-        // The last edge of a polygon is not told from its diagonals: who draws edges alone misses it.
+        // The last edge of a polygon looks like its diagonals: a draw of edges only misses it.
         self.taken = 0;
         self.first = None;
         self.second = None;

@@ -35,7 +35,7 @@ impl Core {
         std::array::from_fn(|n| self.seen(first + 4 * n as u32))
     }
 
-    /// What a draw's vertices go to. None if no pixel can come of it.
+    /// Returns the destination of a draw's vertices; `None` if it cannot draw a pixel.
     pub(super) fn drawing(&mut self, control: VfCntl, targets: &Targets) -> Option<Drawing> {
         let kind = Kind::new(control.0)?;
         let has_position = self.get(reg::VAP_OUT_VTX_FMT_0) & 1 != 0;

@@ -73,7 +73,7 @@ impl Terms {
             44 => 1.0 - c[lane],
             45 => c[3],
             46 => 1.0 - c[3],
-            // 1, 32, and codes that nobody defines.
+            // 1, 32, and undefined codes.
             _ => 0.0,
         }
     }

@@ -90,8 +90,8 @@ impl View {
         Placed { at, corner }
     }
 
-    /// What is left of a primitive, in the window: corners, one of a point, two of a line, three or more around a
-    /// polygon, with what of the edges to the next is the primitive's own. Empty if nothing is left.
+    /// Clips a primitive, in the window: one corner of a point, two of a line, three or more around a polygon, each
+    /// with whether the edge to the next one is the primitive's own. Empty if nothing is left.
     pub fn clip(&self, p: &Primitive, out: &mut Vec<(Placed, bool)>) {
         out.clear();
         let corners = &p.corners[..p.number];
@@ -151,7 +151,7 @@ impl View {
         }
     }
 
-    /// Edges that a cut makes are nobody's own.
+    /// Edges that a cut makes are not the polygon's own.
     fn of_polygon(all: Polygon, plane: Vec4) -> Polygon {
         let mut left = Polygon::with_capacity(all.len() + 1);
         for (n, &(a, own)) in all.iter().enumerate() {

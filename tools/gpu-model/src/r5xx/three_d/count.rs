@@ -38,7 +38,7 @@ impl Core {
         }
     }
 
-    /// The write's turn: the counter begins anew, or goes to memory, one dword of each selected pipe; they share an
+    /// Handles the write: the counter restarts, or goes to memory, one dword of each selected pipe; they share an
     /// address.
     pub fn count_samples(&mut self, count: &Count) {
         if count.offset == reg::ZB_ZPASS_DATA {

@@ -24,7 +24,7 @@ impl Alpha {
         self.function >> 16 & 1 != 0
     }
 
-    /// Whether a fragment with this alpha passes the test.
+    /// Returns whether a fragment with this alpha passes the test.
     pub fn passes(self, alpha: f32) -> bool {
         if !self.tests() {
             return true;

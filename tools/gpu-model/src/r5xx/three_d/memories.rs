@@ -170,7 +170,7 @@ impl Memories {
 }
 
 impl Core {
-    /// VAP_PVS_VECTOR_INDX_REG: an address in units of 16 bytes; the dword counter begins anew.
+    /// VAP_PVS_VECTOR_INDX_REG: an address in units of 16 bytes; the dword counter restarts.
     pub fn pvs_index(&mut self, data: u32) {
         let m = &mut self.gfx.three.memories;
         m.at = data & 0x7ff;

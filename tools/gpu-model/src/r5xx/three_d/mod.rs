@@ -257,7 +257,7 @@ impl Core {
         self.complete();
     }
 
-    /// The vertex processor waits for ever, or has data that it cannot use.
+    /// The vertex processor waits without end, or has data that it cannot use.
     pub fn vap_locks_up(&mut self, why: &str) {
         self.notes.lint(Rule::VertexCount, || why.to_owned());
         if !std::mem::replace(&mut self.gfx.three.stuck, true) {
@@ -384,7 +384,7 @@ impl Core {
         vertex
     }
 
-    /// What vertices of these indices read, of which arrays.
+    /// Lists the reads of the vertices with these indices, by array.
     fn fetch_vertices(&mut self, list: &[u64], out: &mut Vec<Access>) -> Vec<Array> {
         let arrays = self.needed_arrays();
         let mut vertices: Vec<u64> = list.iter().map(|i| self.limited(*i)).collect();
@@ -407,8 +407,8 @@ impl Core {
         arrays
     }
 
-    /// Indices of which each is two: 23:16 for the first array, 15:0 for the others. Nobody says that the
-    /// limits hold for them.
+    /// Indices of two halves: 23:16 for the first array, 15:0 for the others. Whether the limits hold for them is not
+    /// documented.
     fn fetch_halves(&mut self, list: &[u64], out: &mut Vec<Access>) {
         self.dispute(Disputed::DualIndex);
         for (n, array) in self.arrays().into_iter().enumerate() {
@@ -422,7 +422,7 @@ impl Core {
         }
     }
 
-    /// What the first so many vertices read, of which arrays.
+    /// Lists the reads of the first `vertices` vertices, by array.
     fn fetch_list(&mut self, vertices: u64, out: &mut Vec<Access>) -> Vec<Array> {
         let arrays = self.needed_arrays();
         if vertices == 0 {
@@ -451,8 +451,8 @@ impl Core {
     }
 }
 
-/// What an array's vertices from `first` to `last` read: address + (vertex * stride) * 4, the element's
-/// dwords from the last of them.
+/// Returns the reads of an array's vertices from `first` to `last`: address + (vertex * stride) * 4, and the element's
+/// dwords for the last of them.
 fn fetch(array: Array, first: u64, last: u64) -> Access {
     let start = array.base + first * array.stride * 4;
     let end = array.base + (last * array.stride + array.count) * 4;

@@ -52,7 +52,7 @@ impl OutFormat {
         OutFormat { slots }
     }
 
-    /// How many vectors there are.
+    /// Returns how many vectors there are.
     pub fn vectors(&self) -> u32 {
         self.slots.iter().flatten().count() as u32
     }

@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(Packing::new(14, BGRA), None);
     }
 
-    /// What is read is what was stored.
+    /// A read returns what was stored.
     #[test]
     fn pixels_come_back() {
         for (format, out_fmt) in [(6, BGRA), (4, RGBA), (5, RGBA), (10, RGBA | 18), (13, BGRA)] {

@@ -224,7 +224,7 @@ impl Pipeline {
         passed
     }
 
-    /// Whether the program puts out the same for all pixels of a shape.
+    /// Returns whether the program has the same output for all pixels of a shape.
     fn is_uniform(&self, shape: &Shape) -> bool {
         let p = &self.program;
         p.units() == 0 && !p.kills() && self.interpolators.is_uniform(shape)

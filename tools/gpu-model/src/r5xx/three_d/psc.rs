@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(input, want);
     }
 
-    /// What is wrong is told: no last element, reserved types, a vector too many, a vertex that is too short.
+    /// Mistakes are reported: no last element, reserved types, a vector too many, a vertex that is too short.
     #[test]
     fn odd_streams() {
         let odd = |cntl: [u32; 8], ext: u32, method| {

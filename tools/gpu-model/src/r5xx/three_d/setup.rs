@@ -194,7 +194,7 @@ impl Registers {
         (area != 0 && !culled).then_some(back)
     }
 
-    /// What is left of a primitive: one corner is a point, two a line, more a polygon around the first.
+    /// Sets up a clipped primitive: one corner is a point, two a line, more a polygon around the first.
     pub fn shapes(&self, all: &[(Placed, bool)], out: &mut impl FnMut(Shape)) {
         match all {
             [] => {}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! A draw's vertices: fetched, converted, and run through the vertex program (R5xx guide §6.2, §6.4.7, §6.5).
 //!
-//! What a draw needs is taken when it begins: registers, code and constants. Memory is read when its turn
-//! comes. A long draw is done in slices, so that nobody has to wait for it; a program that never ends
-//! stops the vertex processor for good.
+//! A draw takes registers, code and constants when it begins. Memory is read when its turn comes. A long draw is done
+//! in slices, so that it does not block the model; an endless program stops the vertex processor for good.
 
 use super::output::{OutFormat, ShadedVertex};
 use super::pixel::Drawing;

@@ -116,7 +116,7 @@ pub(super) fn layout(macro_tiled: bool, micro: u32, bytes: u64, pitch: u64) -> O
 }
 
 impl Core {
-    /// What the state says that a draw can touch.
+    /// Returns the memory that a draw can access in this state.
     pub(super) fn targets(&mut self) -> Targets {
         let mut t = Targets {
             area: self.scissor(),

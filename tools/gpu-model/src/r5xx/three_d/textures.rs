@@ -104,7 +104,7 @@ impl Texture {
         self.extent.map(|v| (v >> level).max(1))
     }
 
-    /// Where a texel, or the block that it is in, lies. None if that is not in the texture.
+    /// Returns the address of a texel, or of its block; `None` outside of the texture.
     pub fn address(&self, level: u32, [x, y]: [u64; 2], layer: u64) -> Option<u64> {
         let l = self.levels.get(level as usize)?;
         let (x, y) = if self.blocks { (x / 4, y / 4) } else { (x, y) };

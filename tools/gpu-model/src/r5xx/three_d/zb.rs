@@ -68,7 +68,7 @@ impl Depth {
         self.clear.is_none() && !self.stencil() && !self.tests_depth()
     }
 
-    /// What becomes of a stored value, and whether the fragment passes.
+    /// Returns the new stored value, and whether the fragment passes.
     fn outcome(&self, stored: u32, wide: bool, fragment: u32, back: bool) -> (u32, bool) {
         let (old_depth, old_stencil) = if wide {
             (stored >> 8, stored & 0xff)

@@ -63,17 +63,17 @@ pub(super) fn rop3(code: u8, pattern: u32, source: u32, destination: u32) -> u32
     })
 }
 
-/// Whether the result depends on the source.
+/// Returns whether the result depends on the source.
 pub(super) fn uses_source(code: u8) -> bool {
     code >> 2 & 0x33 != code & 0x33
 }
 
-/// Whether the result depends on the pattern.
+/// Returns whether the result depends on the pattern.
 pub(super) fn uses_pattern(code: u8) -> bool {
     code >> 4 != code & 0x0f
 }
 
-/// Whether the result depends on what is there.
+/// Returns whether the result depends on the destination's old value.
 pub(super) fn uses_destination(code: u8) -> bool {
     code >> 1 & 0x55 != code & 0x55
 }

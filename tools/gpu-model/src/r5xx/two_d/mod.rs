@@ -129,12 +129,12 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// Whether the source decides (CMP_ENABLE 1 or 2, and a function that looks at it).
+    /// Returns whether the source decides (CMP_ENABLE 1 or 2, and a function that depends on it).
     fn uses_source(&self) -> bool {
         self.control >> 24 & 3 != 0 && self.control & 7 >= 4
     }
 
-    /// Whether pixels may stay as they are.
+    /// Returns whether pixels may be left unchanged.
     fn is_on(&self) -> bool {
         self.control & 0x707 != 0
     }
@@ -231,7 +231,7 @@ pub(crate) struct State {
 }
 
 impl Op {
-    /// Whether some bits of a pixel stay as they are.
+    /// Returns whether some bits of a pixel are left unchanged.
     fn is_masked(&self) -> bool {
         let pixel = if self.bytes == 4 {
             !0

@@ -144,8 +144,8 @@ impl Core {
         (d & 1 == 0, d & 2 == 0)
     }
 
-    /// How far a rectangle's upper left corner is from the place that a packet names, on a card whose
-    /// packets go as DP_CNTL says.
+    /// Returns the offset of a rectangle's upper left corner from the place that a packet names, on a card whose
+    /// packets follow DP_CNTL.
     fn corner(&self, w: u32, h: u32) -> (i32, i32) {
         let (left, up) = self.directions();
         let far = |on: bool, n: u32| {
@@ -218,7 +218,7 @@ impl Core {
             }
         }
         if uses_source(op.rop) && op.src.is_none() {
-            // From the host, in a packet that has no data: the engine waits for ever.
+            // From the host, in a packet that has no data: the engine waits without end.
             self.notes
                 .lint(Rule::RasterCount, || "no data in the packet".into());
             op.pieces.clear();

@@ -23,7 +23,7 @@ impl Span {
     }
 }
 
-/// Whether a pixel is written, and whether its bits are flipped instead (§5.2.2.10).
+/// Returns whether a pixel is written, and whether its bits are flipped instead (§5.2.2.10).
 fn decide(compare: &Compare, bytes: u32, source: u32, destination: u32) -> (bool, bool) {
     let pixel = if bytes == 4 {
         !0

@@ -226,7 +226,7 @@ impl Piece {
         right > op.clip.right || bottom > op.clip.bottom || source
     }
 
-    /// What it covers if clip rectangles have their right and bottom edges, and of what source.
+    /// Returns the area if clip rectangles include their right and bottom edges, and that of the source.
     fn areas(&self, op: &Op) -> Option<(Area, Option<Area>)> {
         let &Piece::Rect {
             x,

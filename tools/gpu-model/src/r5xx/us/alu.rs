@@ -81,7 +81,7 @@ fn presubtracted(op: u8, a: Lane, b: Lane) -> Lane {
     })
 }
 
-/// What OMOD and the clamp make of a result. 7 leaves it as it is.
+/// Applies OMOD and the clamp to a result. 7 leaves it unchanged.
 fn finished(lane: Lane, omod: u8, clamp: bool) -> Lane {
     const FACTORS: [f32; 7] = [1.0, 2.0, 4.0, 8.0, 0.5, 0.25, 0.125];
     let Some(&factor) = FACTORS.get(usize::from(omod)) else {
@@ -213,7 +213,7 @@ impl Machine<'_> {
         })
     }
 
-    /// What most operations of both halves are: of one lane.
+    /// Computes one lane of the operations that both halves share.
     fn common(&self, op: Common, [a, b, c]: [Lane; 3]) -> Lane {
         each(|n| {
             let (a, b, c) = (a[n], b[n], c[n]);

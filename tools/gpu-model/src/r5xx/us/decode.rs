@@ -265,7 +265,7 @@ impl Program {
         self.units
     }
 
-    /// What is odd about it without running it.
+    /// Returns what is odd about the program without running it.
     pub fn notes(&self) -> Notes {
         self.notes
     }

@@ -2,7 +2,7 @@
 //! The pixel shader: US (R5xx guide §7; digest of 3D, §9).
 //!
 //! It is pure, as the vertex shader is: code and the registers that steer it make a [`Program`]; that runs over four
-//! [`Pixels`] and says what was odd. No program makes it panic, and none runs for ever. Nothing is allocated for a
+//! [`Pixels`] and says what was odd. No program makes it panic, and each run is bounded. Nothing is allocated for a
 //! pixel.
 //!
 //! | file | what |

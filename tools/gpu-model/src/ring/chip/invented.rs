@@ -13,7 +13,7 @@ use std::sync::Arc;
 const WAKE: u32 = 0xa188;
 const WAKE_ACK: u32 = 0x13_0040;
 const WAKE_ENABLE: u32 = 0xa180;
-/// A register that counts its reads and is nobody else's.
+/// A register that counts its reads and has no other use.
 const COUNT: u32 = 0x4_5f00;
 
 /// Render and video, each with a mode register in its own block.
@@ -100,7 +100,7 @@ fn gpu() -> RingGpu {
 #[test]
 fn threads_wake_where_they_are_in_force() {
     let gpu = gpu();
-    // Two threads ask; the GT sleeps when both have let go.
+    // Two threads request; the GT sleeps when both have released.
     gpu.mmio_write32(WAKE, 0x0003_0003);
     assert_eq!(gpu.mmio_read32(WAKE_ACK), 3);
     gpu.mmio_write32(WAKE, 0x0001_0000);
