@@ -42,11 +42,11 @@ no_step() { load "probe=$id" stop_after=half && said "stop_after=half: none of p
 is_refused() { load "probe=$id" && said "$refused"; }
 looked_at() {
     load "probe=$id" stop_after=probe && log | grep -q "GGTT of [0-9]* entries" &&
-        said "stop_after=probe: the device is let go of again"
+        said "stop_after=probe: the device is released again"
 }
 # stops STEP: it got so far, had the picture's place, and has let go of all
 stops() {
-    load "probe=$id" "stop_after=$1" && log | grep -F "stop_after=$1: the device is let go of again" || return 1
+    load "probe=$id" "stop_after=$1" && log | grep -F "stop_after=$1: the device is released again" || return 1
     case $1 in ring | request) log | grep -q ": HEAD 0x.* TAIL 0x.* ACTHD 0x" || return 1 ;; esac
     ! bound && ! picture && rmmod ouro
 }

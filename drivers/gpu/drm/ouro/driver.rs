@@ -306,14 +306,14 @@ fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
     Ok(bytes)
 }
 
-/// How far a device is brought up.
-struct Way {
+/// The step after which the bring-up of a device ends.
+struct StopAfter {
     /// For the log.
     dev: ARef<device::Device>,
     last: Option<Step>,
 }
 
-impl Way {
+impl StopAfter {
     /// Ends bring-up here if this is the last step that the administrator wants.
     ///
     /// Errors: `ECANCELED`, then.
@@ -323,7 +323,7 @@ impl Way {
         }
         dev_info!(
             self.dev,
-            "stop_after={}: the device is let go of again\n",
+            "stop_after={}: the device is released again\n",
             Words(step)
         );
         Err(ECANCELED)
@@ -332,7 +332,11 @@ impl Way {
 
 /// Brings a device up to its first request. Another driver that displays on it keeps it until the
 /// device is accepted; bus mastering is disabled until the device's earlier work has ended.
-fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Result<Arc<Gpu>> {
+fn bring_up(
+    pdev: &pci::Device<Core<'_>>,
+    chip: &'static Chip,
+    stop: &StopAfter,
+) -> Result<Arc<Gpu>> {
     let windows = chip.generation.windows();
     enable_mem(pdev)?;
     let dma = DmaDevice::new(pdev, chip.generation.dma_bits().into())?;
@@ -361,10 +365,10 @@ fn bring_up(pdev: &pci::Device<Core<'_>>, chip: &'static Chip, way: &Way) -> Res
     {
         dev_info!(pdev, "no PPGTT: {}\n", Words(iommu));
     }
-    if way.last.is_some() {
+    if stop.last.is_some() {
         report::topology(pdev.as_ref(), &topology);
     }
-    if let Err(e) = way.after(Step::Probe) {
+    if let Err(e) = stop.after(Step::Probe) {
         look.leave(&regs, &*platform);
         return Err(e);
     }
@@ -462,34 +466,34 @@ impl pci::Driver for Ouro {
         _info: Option<&'bound Self::IdInfo>,
     ) -> impl PinInit<Self::Data<'bound>, Error> + 'bound {
         let chip = chips::lookup(pdev.vendor_id().as_raw(), pdev.device_id()).ok_or(ENODEV)?;
-        let way = Way {
+        let stop = StopAfter {
             dev: pdev.as_ref().into(),
             last: wanted(pdev)?,
         };
         dev_info!(pdev, "{} ({})\n", chip.name, chip.generation.name());
         let parts = KBox::pin_init(new_mutex!(Some(Parts::default())), GFP_KERNEL)?;
-        let gpu = bring_up(pdev, chip, &way)?;
+        let gpu = bring_up(pdev, chip, &stop)?;
         // From here on an error shuts the device down.
         let binding = Binding {
             gpu: gpu.clone(),
             parts,
         };
-        way.after(Step::Table)?;
+        stop.after(Step::Table)?;
         let handler = Arc::new(Handler(gpu.clone()), GFP_KERNEL)?;
         let msi = gpu.hardware().topology().msi;
         let irq = Irq::request(pdev, c"ouro", msi, handler)?;
         dev_info!(pdev, "interrupts by {}\n", irq.kind().name());
         binding.add(|parts| parts.irq = Some(irq));
-        if way.last == Some(Step::Ring) {
+        if stop.last == Some(Step::Ring) {
             gpu.start_engines()?;
             activity::print(&gpu);
         }
-        way.after(Step::Ring)?;
+        stop.after(Step::Ring)?;
         gpu.prove()?;
-        if way.last == Some(Step::Request) {
+        if stop.last == Some(Step::Request) {
             activity::print(&gpu);
         }
-        way.after(Step::Request)?;
+        stop.after(Step::Request)?;
 
         let shrinker = Shrinker::new(c"drm-ouro", gpu.reclaim().clone())?;
         binding.add(|parts| parts.shrinker = Some(shrinker));

@@ -22,8 +22,8 @@ use crate::{
 /// How many requests may hang in succession on an engine before a suspend fails.
 const SUSPEND_RESETS: u32 = 8;
 
-/// An engine on its way to suspend.
-struct Way {
+/// An engine that is being suspended.
+struct Suspending {
     /// The fence of the switch to the kernel's context, until it has completed; then the engine is
     /// paused.
     leaving: Option<ARef<Fence>>,
@@ -32,7 +32,7 @@ struct Way {
     quiet: bool,
 }
 
-impl Way {
+impl Suspending {
     /// Starts the engine's time limit. Pauses it, unless it has to leave a context first.
     fn new(engine: &Engine, leaving: Option<ARef<Fence>>) -> Self {
         if leaving.is_none() {
@@ -126,33 +126,33 @@ impl Gpu {
     /// that takes too long is reset. Errors: `EBUSY`; `ENOMEM`.
     fn pause_all(&self) -> Result {
         let engines = self.engines();
-        let mut ways = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        let mut suspending = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         for engine in engines.iter() {
             // The switch away from a client's context saves it.
             let leaving = match self.has_images(engine) {
                 true => Some(self.run(engine, self.kernel_context(), Work::Nothing)?),
                 false => None,
             };
-            ways.push(Way::new(engine, leaving), GFP_KERNEL)?;
+            suspending.push(Suspending::new(engine, leaving), GFP_KERNEL)?;
         }
         let mut looks = Looks::new();
         loop {
             let mut quiet = true;
-            for at in 0..ways.len() {
-                let (Some(engine), Some(way)) = (engines.get(at), ways.get_mut(at)) else {
+            for at in 0..suspending.len() {
+                let (Some(engine), Some(entry)) = (engines.get(at), suspending.get_mut(at)) else {
                     continue;
                 };
-                match way.look(engine) {
+                match entry.look(engine) {
                     // Requests that were published before the pause, but were blocked then.
                     Ok(true) if self.has_images(engine) && engine.holds_client() => {
                         quiet = false;
                         engine.resume();
-                        way.leave(self.run(engine, self.kernel_context(), Work::Nothing)?);
+                        entry.leave(self.run(engine, self.kernel_context(), Work::Nothing)?);
                     }
                     Ok(there) => quiet &= there,
-                    Err(e) if e == EBUSY && way.resets < SUSPEND_RESETS => {
+                    Err(e) if e == EBUSY && entry.resets < SUSPEND_RESETS => {
                         quiet = false;
-                        self.reset_busy(at, &mut ways)?;
+                        self.reset_busy(at, &mut suspending)?;
                     }
                     Err(e) => return Err(e),
                 }
@@ -166,25 +166,25 @@ impl Gpu {
 
     /// Resets a busy engine, and the engines of its reset group, which then run their requests
     /// again.
-    fn reset_busy(&self, busy: usize, ways: &mut [Way]) -> Result {
+    fn reset_busy(&self, busy: usize, suspending: &mut [Suspending]) -> Result {
         let engines = || self.engines().iter().zip(0..);
         for (engine, at) in engines() {
             // Requests that are taken back from a paused engine are not emitted again.
-            if ways.get(at).is_some_and(|way| !way.quiet) {
+            if suspending.get(at).is_some_and(|entry| !entry.quiet) {
                 engine.resume();
             }
         }
         self.recovery()
             .reset(1u32.wrapping_shl(busy as u32), Why::Busy)?;
-        for ((engine, at), way) in engines().zip(ways.iter_mut()) {
-            if way.quiet {
+        for ((engine, at), entry) in engines().zip(suspending.iter_mut()) {
+            if entry.quiet {
                 continue;
             }
             match at == busy {
-                true => way.begin_again(engine),
-                false => way.patience.was_reset(engine.progress()),
+                true => entry.begin_again(engine),
+                false => entry.patience.was_reset(engine.progress()),
             }
-            if way.leaving.is_none() {
+            if entry.leaving.is_none() {
                 engine.pause();
             }
         }

@@ -154,11 +154,11 @@ fn run(
     if to.is_windowed() && object.bytes() > LARGEST {
         return Err(ENOSPC);
     }
-    let way = Way::new(gpu, object, &state, to)?;
+    let endpoints = Endpoints::new(gpu, object, &state, to)?;
     let mut after = KVVec::new();
     object.resv().collect(Usage::Bookkeep, &mut after)?;
     let slots = locked.reserve_fences(1)?;
-    let Some(plan) = Plan::new(gpu, engine, way, after)? else {
+    let Some(plan) = Plan::new(gpu, engine, endpoints, after)? else {
         return Ok(None);
     };
     let listed = gpu.reclaim().enlist(object, &plan.new, state.worth())?;
@@ -222,14 +222,14 @@ impl Sides {
 }
 
 /// A BO's old and new memory, and their addresses for the copy.
-struct Way {
+struct Endpoints {
     old: Option<Arc<Backing>>,
     new: Arc<Backing>,
     sides: Sides,
     mappings: KVec<Binding>,
 }
 
-impl Way {
+impl Endpoints {
     /// Allocates the new memory and binds both. Errors: those of [`Mover::start`].
     fn new(gpu: &Executor, object: &Object, state: &State, to: &Arc<Region>) -> Result<Self> {
         let old = state.backing().cloned();
@@ -302,15 +302,15 @@ impl<'a> Plan<'a> {
     fn new(
         gpu: &Executor,
         engine: &'a Arc<Engine>,
-        way: Way,
+        endpoints: Endpoints,
         mut after: KVVec<ARef<Fence>>,
     ) -> Result<Option<Self>> {
-        let Way {
+        let Endpoints {
             old,
             new,
             sides,
             mappings,
-        } = way;
+        } = endpoints;
         let most = sides.most(engine.hw().desc());
         let fresh = old.is_none();
         let mut held = Some((old, mappings));

@@ -13,7 +13,7 @@ use crate::{
 /// The description.
 pub(crate) static CHIP: RingChip = processor::chip(processor::Chip {
     engines: &RINGS,
-    ways: &[processor::LEGACY_WAKE],
+    methods: &[processor::LEGACY_WAKE],
     translation_names: names::TRANSLATION,
     // Only later generations report the kind (digest §3.1).
     fault_kinds: [FaultKind::InvalidEntry; 4],

@@ -43,7 +43,7 @@ pub static GEN6: Processor = Processor {
         context: context::SIZE,
         directory_behind_iommu: false,
         own_directories: false,
-        way: |_| 0,
+        method: |_| 0,
     },
     display: &display::PIPES,
     device: workarounds::DEVICE,

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     intel::{
         processor,
-        ring::{forcewake::Way, RingChip},
+        ring::{forcewake::Method, RingChip},
     },
     io::Hw,
     poll::Named,
@@ -29,7 +29,7 @@ fn has_mt_forcewake(hw: &Hw<'_>) -> bool {
 }
 
 /// Returns the forcewake method: its position in [`CHIP`], from 1 on. The device is awake.
-pub(super) fn way(hw: &Hw<'_>) -> u8 {
+pub(super) fn method(hw: &Hw<'_>) -> u8 {
     if has_mt_forcewake(hw) {
         1
     } else {
@@ -40,8 +40,8 @@ pub(super) fn way(hw: &Hw<'_>) -> u8 {
 /// The description of the chip.
 pub(super) static CHIP: RingChip = processor::chip(processor::Chip {
     engines: &RINGS,
-    ways: &[
-        Way {
+    methods: &[
+        Method {
             request: regs::FORCEWAKE_MT,
             on: regs::FORCEWAKE_ON,
             answer: Named {

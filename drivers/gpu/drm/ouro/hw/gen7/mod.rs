@@ -46,7 +46,7 @@ const fn processor(device: Fixes, render: Fixes) -> Processor {
             // The upstream driver uses it behind an IOMMU on this generation.
             directory_behind_iommu: true,
             own_directories: true,
-            way: chip::way,
+            method: chip::method,
         },
         display: &display::PIPES,
         device,

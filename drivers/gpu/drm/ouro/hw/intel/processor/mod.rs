@@ -32,7 +32,7 @@ use crate::{
             errors,
             fifo::Fifo,
             fixes::{self, Fix, Fixes},
-            forcewake::{self, Forcewake, Way},
+            forcewake::{self, Forcewake, Method},
             interrupts::{self, Bank, Gate, Interrupts},
             regs::{Base, PGTBL_ER},
             reset::{self, Reset},
@@ -57,7 +57,7 @@ pub(crate) struct Chip {
     /// The engines, in the order of the topology.
     pub(crate) engines: &'static [&'static RingEngine],
     /// The forcewake methods.
-    pub(crate) ways: &'static [Way],
+    pub(crate) methods: &'static [Method],
     /// Names of the bits of the device's error register.
     pub(crate) translation_names: &'static [BitName],
     /// The kinds of page faults, by number.
@@ -67,7 +67,7 @@ pub(crate) struct Chip {
 }
 
 /// The forcewake method that all of these chips have (G-15).
-pub(crate) const LEGACY_WAKE: Way = Way {
+pub(crate) const LEGACY_WAKE: Method = Method {
     request: gt_reg::FORCEWAKE,
     on: gt_reg::FORCEWAKE_ON,
     answer: Named {
@@ -82,8 +82,8 @@ pub(crate) const fn chip(own: Chip) -> RingChip {
     RingChip {
         engines: own.engines,
         wake: Some(Forcewake {
-            ways: own.ways,
-            known: |hw| usize::from(Card::from_bits(hw.card).way()).checked_sub(1),
+            methods: own.methods,
+            known: |hw| usize::from(Card::from_bits(hw.card).method()).checked_sub(1),
             threads: Named {
                 offset: gt_reg::GT_THREAD_STATUS,
                 name: "GT_THREAD_STATUS",

@@ -36,7 +36,7 @@ pub(crate) struct Parts {
     /// Whether each context has a page directory of its own, which its requests load.
     pub(crate) own_directories: bool,
     /// Returns the forcewake method of the device, from 1 on; 0 if there is only one.
-    pub(crate) way: fn(&Hw<'_>) -> u8,
+    pub(crate) method: fn(&Hw<'_>) -> u8,
 }
 
 /// Frequency of the timestamp in Hz (G-41).
@@ -83,7 +83,9 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
         msi: true,
         pipes: Pipes::default(),
         shaders: None,
-        card: frequency::detect(hw).with_way((parts.way)(hw)).into_bits(),
+        card: frequency::detect(hw)
+            .with_method((parts.method)(hw))
+            .into_bits(),
         coherence: Coherence::Llc,
         status: StatusPlace::Table,
         timestamp_hz: TIMESTAMP_HZ,

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A forcewake method of a machine.
-pub(crate) struct Way {
+pub(crate) struct Method {
     /// The request register; masked.
     pub(crate) request: u32,
     /// The bit of the request.
@@ -29,7 +29,7 @@ pub(crate) struct Way {
     pub(crate) works: fn(&Hw<'_>) -> bool,
 }
 
-impl Way {
+impl Method {
     fn request(&self, hw: &Hw<'_>, on: bool) {
         let value = if on {
             masked(self.on, 0)
@@ -43,7 +43,7 @@ impl Way {
 /// Forcewake of a machine.
 pub(crate) struct Forcewake {
     /// The possible methods, at least one: the machine uses the first that works.
-    pub(crate) ways: &'static [Way],
+    pub(crate) methods: &'static [Method],
     /// Returns the index of the machine's method; `None` until the device was probed.
     pub(crate) known: fn(&Hw<'_>) -> Option<usize>,
     /// The register of the threads' status.
@@ -60,22 +60,27 @@ pub(crate) struct Forcewake {
 
 impl Forcewake {
     /// Returns the machine's method, if it is known.
-    fn way(&self, hw: &Hw<'_>) -> Option<&'static Way> {
-        match (self.ways, (self.known)(hw)) {
+    fn method(&self, hw: &Hw<'_>) -> Option<&'static Method> {
+        match (self.methods, (self.known)(hw)) {
             ([only], _) => Some(only),
-            (ways, known) => ways.get(known?),
+            (methods, known) => methods.get(known?),
         }
     }
 
     /// Requests forcewake by one method, and waits until the device is awake.
-    fn wake_by(&self, way: &Way, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
+    fn wake_by(
+        &self,
+        method: &Method,
+        hw: &Hw<'_>,
+        wait: &dyn AtomicWait,
+    ) -> Result<(), DeviceError> {
         // An acknowledgement of an earlier request must not count as one of this request.
-        if is_awake(hw.regs.read32(way.answer.offset)) {
-            way.request(hw, false);
-            poll::spinning(hw.regs, wait, way.answer, ACK_MICROS, &|v| !is_awake(v))?;
+        if is_awake(hw.regs.read32(method.answer.offset)) {
+            method.request(hw, false);
+            poll::spinning(hw.regs, wait, method.answer, ACK_MICROS, &|v| !is_awake(v))?;
         }
-        way.request(hw, true);
-        poll::spinning(hw.regs, wait, way.answer, ACK_MICROS, &is_awake)?;
+        method.request(hw, true);
+        poll::spinning(hw.regs, wait, method.answer, ACK_MICROS, &is_awake)?;
         poll::spinning(hw.regs, wait, self.threads, THREADS_MICROS, &|v| {
             self.in_c0(v)
         })?;
@@ -85,16 +90,16 @@ impl Forcewake {
     /// Tries the methods one after the other until one works.
     fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
         // The firmware's requests would keep the device awake whatever the driver requests.
-        for way in self.ways {
-            way.request(hw, false);
+        for method in self.methods {
+            method.request(hw, false);
         }
         let mut found = Err(DeviceError::Timeout("FORCEWAKE"));
-        for way in self.ways {
-            found = self.wake_by(way, hw, wait);
+        for method in self.methods {
+            found = self.wake_by(method, hw, wait);
             match found {
-                Ok(()) if (way.works)(hw) => return Ok(()),
+                Ok(()) if (method.works)(hw) => return Ok(()),
                 Err(DeviceError::Gone) => return found,
-                _ => way.request(hw, false),
+                _ => method.request(hw, false),
             }
         }
         found.and(Err(DeviceError::Unsupported("how it is woken")))
@@ -132,8 +137,8 @@ pub(crate) fn wake(
         return Ok(());
     }
     if let Some(w) = &chip.wake {
-        match w.way(hw) {
-            Some(way) => w.wake_by(way, hw, wait)?,
+        match w.method(hw) {
+            Some(method) => w.wake_by(method, hw, wait)?,
             None => w.find(hw, wait)?,
         }
         w.clear_lost(hw);
@@ -150,9 +155,12 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
     if gt.awake {
         if let Some(w) = &chip.wake {
             (w.slow)(hw);
-            match w.way(hw) {
-                Some(way) => way.request(hw, false),
-                None => w.ways.iter().for_each(|way| way.request(hw, false)),
+            match w.method(hw) {
+                Some(method) => method.request(hw, false),
+                None => w
+                    .methods
+                    .iter()
+                    .for_each(|method| method.request(hw, false)),
             }
         }
         gt.awake = false;
@@ -164,10 +172,10 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
 /// lost the request.
 pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     if let Some(w) = &chip.wake {
-        let way = w.way(hw).or(w.ways.first());
-        let way = way.ok_or(DeviceError::Unsupported("how it is woken"))?;
-        way.request(hw, true);
-        poll::sleeping(hw.regs, wait, way.answer, ACK_MICROS, &is_awake)?;
+        let method = w.method(hw).or(w.methods.first());
+        let method = method.ok_or(DeviceError::Unsupported("how it is woken"))?;
+        method.request(hw, true);
+        poll::sleeping(hw.regs, wait, method.answer, ACK_MICROS, &is_awake)?;
         poll::sleeping(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;
         w.clear_lost(hw);
     }
