@@ -54,6 +54,8 @@ struct Held {
     unwanted: bool,
     /// Whether its whole image is restored.
     restore: bool,
+    /// Whether the engine may have saved an older tail over this one, and so may end it too early.
+    doubtful: bool,
 }
 
 /// A list, in the order of execution.
@@ -223,6 +225,12 @@ impl ListPort {
         held.any(|h| h.key == key && h.tail != tail)
     }
 
+    /// Returns whether the engine may save an older tail over `tail`, after that is written.
+    fn may_lose(&self, key: ContextKey, tail: RingOffset) -> bool {
+        let mut held = self.loaded.iter();
+        held.any(|h| h.key == key && (h.tail != tail || h.doubtful))
+    }
+
     /// Returns whether the engine may be running or saving a context, so that a reset leaves its
     /// image incomplete. Contexts behind the running one have not begun or are saved.
     pub fn may_write(&self, key: ContextKey) -> bool {
@@ -285,10 +293,27 @@ impl ListPort {
         self.loaded.iter().filter(|h| !h.done)
     }
 
+    /// Returns the contexts that the engine runs for certain without a further load, and up to
+    /// which tails.
+    pub fn given(&self) -> impl Iterator<Item = (ContextKey, RingOffset)> + '_ {
+        let newest = self.loading.as_ref().unwrap_or(&self.loaded);
+        let certain = newest.iter().filter(|h| !h.doubtful);
+        certain.map(|h| (h.key, h.tail))
+    }
+
+    /// Returns whether the engine has a context that is cancelled.
+    pub fn has_cancelled(&self) -> bool {
+        let lists = [Some(&self.loaded), self.loading.as_ref()];
+        let mut held = lists.into_iter().flatten().flat_map(List::iter);
+        held.any(|h| h.unwanted)
+    }
+
     /// Returns whether `wanted` must be loaded now. It must if the running context is not the first
-    /// wanted one, or has a new tail; if the engine has no further context, or has less urgent ones
-    /// behind it; if it has a cancelled one, or, with `only`, more than the wanted ones. Other
-    /// changes can wait for the next event: each load disturbs the running context.
+    /// wanted one; if the engine has no further context, or has less urgent ones behind it; if it
+    /// has a cancelled one, or, with `only`, more than the wanted ones. Other changes can wait for
+    /// the next event: each load disturbs the running context, and costs more than the requests
+    /// that it adds. A new tail of the running context waits, too, if nothing else is listed or
+    /// wanted: then the engine is not given other work in between.
     fn must_load(&self, wanted: &[Wanted], only: bool) -> bool {
         let working = self.working().count();
         if self.working().any(|h| h.unwanted) || (only && working > wanted.len()) {
@@ -297,7 +322,8 @@ impl ListPort {
         let (Some(now), Some(want)) = (self.working().next(), wanted.first()) else {
             return !wanted.is_empty();
         };
-        if now.key != want.key || now.tail != want.tail {
+        let alone = working == 1 && wanted.len() == 1;
+        if now.key != want.key || (now.tail != want.tail && !alone) {
             return true;
         }
         let mut pairs = self.working().zip(wanted);
@@ -363,6 +389,7 @@ impl ListPort {
                 done: false,
                 unwanted: false,
                 restore,
+                doubtful: self.may_lose(want.key, want.tail),
             });
             load.len = load.len.saturating_add(1);
         }

@@ -432,6 +432,12 @@ pub trait Generation: Sync {
     /// and may then sleep. The state persists across [`irq_off`](Generation::irq_off) and
     /// [`irq_on`](Generation::irq_on).
     fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool);
+    /// Arms or disarms an execlist engine's context switch interrupt, as
+    /// [`irq_arm`](Generation::irq_arm) does for completions: the driver needs it only while it has
+    /// a list to load at the next event. Does nothing on ring engines.
+    fn irq_switches(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+        let _ = (hw, gt, engine, on);
+    }
     /// Arms or disarms an engine's watchdog interrupt, as [`irq_arm`](Generation::irq_arm) does for
     /// completions. Does nothing if the engine has no watchdog.
     fn irq_watch(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {

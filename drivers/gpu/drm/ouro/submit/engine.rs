@@ -40,6 +40,8 @@ use crate::{
 
 /// Most dwords that a request takes in a ring, on any engine, without the golden state.
 pub(super) const MAX_EMIT: usize = 144;
+/// Most completed requests that submissions leave to the tick.
+const MAX_UNRETIRED: u32 = 16;
 /// Most dwords of golden state.
 pub(super) const MAX_GOLDEN: usize = 256;
 
@@ -58,6 +60,8 @@ pub(crate) struct Engine {
     pub(super) retirer: Arc<Retirer>,
     #[pin]
     pub(super) queue: SpinLockIrq<Queue>,
+    /// Number of completed requests that were not retired yet at the last look, on execlist engines.
+    pub(super) unretired: Atomic<u32>,
     /// Number of followers of emitted requests that are about to become ready.
     pub(super) expected: Atomic<u32>,
     /// Its load, for load balancing ([`super::lists::balance`]).
@@ -70,10 +74,12 @@ pub(crate) struct Engine {
     pub(super) directory_loads: Atomic<u64>,
 }
 
-/// Whether the completion interrupt is armed.
+/// Which interrupts are armed.
 #[derive(Default)]
 pub(super) struct Arming {
-    armed: bool,
+    completions: bool,
+    /// Of context switches, on execlist engines.
+    switches: bool,
 }
 
 /// The state under the queue's lock.
@@ -166,6 +172,7 @@ impl Engine {
                     signalling: 0,
                     arriving: 0,
                 }, "ouro_queue"),
+                unretired: Atomic::new(0),
                 expected: Atomic::new(0),
                 load: Load::new(),
                 submitted: Atomic::new(0),
@@ -348,10 +355,20 @@ impl Engine {
     }
 
     pub(super) fn arm(&self, arming: &mut Arming) {
-        if !arming.armed {
-            arming.armed = true;
+        if !arming.completions {
+            arming.completions = true;
             self.hardware.arm(self.index, true);
         }
+    }
+
+    /// Arms the context switch interrupt. Returns false if it is armed already.
+    pub(super) fn arm_switches(&self, arming: &mut Arming) -> bool {
+        if arming.switches {
+            return false;
+        }
+        arming.switches = true;
+        self.hardware.arm_switches(self.index, true);
+        true
     }
 
     /// Emits ready requests, as far as there is room, and submits them.
@@ -378,7 +395,7 @@ impl Engine {
                     lists.emit(self, arming, failed);
                 }
                 if *signalling == 0 && self.expected.load(ordering::Acquire) == 0 {
-                    lists.go_on(self);
+                    lists.go_on(self, arming);
                 }
             }
         }
@@ -441,6 +458,14 @@ impl Engine {
         any
     }
 
+    /// Retires completed requests if there are many, which each submission would look at again. No
+    /// interrupt may come that would retire them. Not in a fence's callback.
+    pub(super) fn retire_some(&self) {
+        if self.unretired.load(ordering::Relaxed) > MAX_UNRETIRED {
+            self.advance();
+        }
+    }
+
     /// Counts a request that has completed or failed.
     pub(super) fn count_done(&self) {
         self.completed.fetch_add(1, ordering::Relaxed);
@@ -459,18 +484,25 @@ impl Engine {
         self.retirer.push(request);
     }
 
-    /// Returns whether the completion interrupt is armed.
+    /// Returns whether a completion interrupts: of a request that has a waiter, or because the
+    /// engine switches contexts then.
     pub(crate) fn is_armed(&self) -> bool {
-        self.queue.lock().arming.armed
+        let arming = &self.queue.lock().arming;
+        arming.completions || arming.switches
     }
 
-    /// Handles the completion interrupt.
+    /// Handles the interrupts of completions and context switches, and disarms those that are not
+    /// needed any more.
     pub(crate) fn interrupt(&self) {
         self.advance();
         let mut queue = self.queue.lock();
-        if queue.arming.armed && queue.wanted == 0 && !queue.port.wants_room() {
-            queue.arming.armed = false;
+        if queue.arming.completions && queue.wanted == 0 && !queue.port.wants_room() {
+            queue.arming.completions = false;
             self.hardware.arm(self.index, false);
+        }
+        if queue.arming.switches && queue.lists().is_none_or(|l| !l.needs_event(self)) {
+            queue.arming.switches = false;
+            self.hardware.arm_switches(self.index, false);
         }
     }
 }

@@ -19,7 +19,7 @@ use kernel::{
     },
 };
 
-use super::{port::Port, Engine, Tracker};
+use super::{engine::Queue, port::Port, Engine, Tracker};
 
 /// A request that follows another one. Allocated before publication.
 #[pin_data]
@@ -190,8 +190,9 @@ impl Engine {
         }
         let mut queue = self.queue.lock();
         let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
-        match &mut queue.port {
-            Port::Lists(lists) if !held => lists.go_on(self),
+        let Queue { port, arming, .. } = &mut *queue;
+        match port {
+            Port::Lists(lists) if !held => lists.go_on(self, arming),
             _ => {}
         }
     }

@@ -201,6 +201,7 @@ impl Prepared<'_> {
             .engine()
             .block(self.tracker, ListArc::from(self.request));
         tracker.count_down();
+        tracker.engine().retire_some();
         fence
     }
 }

@@ -21,7 +21,9 @@ use ouro_core::hang::is_overdue;
 use ouro_hw::types::{RingOffset, Seqno};
 use ouro_kernel::time;
 
-use super::{in_use::InUse, lists::Lists, port::Port, request::Work, Context, Engine, Request};
+use super::{
+    engine::Queue, in_use::InUse, lists::Lists, port::Port, request::Work, Context, Engine, Request,
+};
 
 /// The requests that were on an engine when it was reset.
 pub(crate) struct Lost {
@@ -163,13 +165,14 @@ impl Engine {
     pub(crate) fn send_probe(&self) {
         let mut queue = self.queue.lock();
         let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
-        if let Port::Lists(lists) = &mut queue.port {
+        let Queue { port, arming, .. } = &mut *queue;
+        if let Port::Lists(lists) = port {
             if let Some(first) = lists.first() {
                 first.emitted.lock().ran = 0;
             }
             lists.sched.request_probe();
             if !held {
-                lists.go_on(self);
+                lists.go_on(self, arming);
             }
         }
     }

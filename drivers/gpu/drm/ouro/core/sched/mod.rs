@@ -333,8 +333,11 @@ impl<A: Arena> Scheduler<A> {
     /// Charges the entity that has the engine, and updates which one that is.
     fn follow(&mut self, now: u64) {
         let runs = self.port.running().and_then(|key| self.store.find(key));
+        // Time without competition is not charged: an event may be read long after it, and what
+        // came late finds the same clock anyway.
+        let competed = self.store.longest().map_or(now, |(since, _)| since);
         if let Some(turn) = self.turn.as_mut() {
-            let ran = now.saturating_sub(turn.counted);
+            let ran = now.saturating_sub(turn.counted.max(competed));
             turn.counted = turn.counted.max(now);
             self.store.charge(turn.entity, ran, self.policy.credit);
             if runs == Some(turn.entity) {
@@ -506,6 +509,26 @@ impl<A: Arena> Scheduler<A> {
         self.store.loaded(runs.key());
         self.probe = Probe::Pending;
         Some(load)
+    }
+
+    /// Returns whether [`schedule`](Self::schedule) must be called after the engine's next event:
+    /// the engine does not run all work by itself, or contexts wait for their turns while a load is
+    /// pending.
+    pub fn needs_event(&mut self) -> bool {
+        if self.port.has_cancelled() {
+            return true;
+        }
+        let runnable = self.store.runnable();
+        if self.port.is_loading() && runnable > 1 {
+            return true;
+        }
+        let Self { store, port, .. } = self;
+        let given = port.given().filter(|(key, tail)| {
+            let entity = store.find(*key);
+            let state = entity.and_then(|entity| store.state(entity));
+            state.is_some_and(|s| s.is_runnable() && s.tail == *tail)
+        });
+        given.count() < runnable
     }
 
     /// Returns when to call [`schedule`](Self::schedule) again if nothing happens until then;

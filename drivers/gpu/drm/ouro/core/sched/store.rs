@@ -142,6 +142,8 @@ pub(super) struct Store<A> {
     turns: u64,
     /// The client whose entity has the engine.
     runs: Link,
+    /// Number of entities in the heaps.
+    queued: usize,
 }
 
 fn at(items: &mut [Item], link: Link) -> Option<&mut Item> {
@@ -159,7 +161,14 @@ impl<A: Arena> Store<A> {
             clock: 0,
             turns: 0,
             runs: 0,
+            queued: 0,
         }
+    }
+
+    /// Returns the number of entities that have work and are not cancelled, if none is
+    /// [taken](Self::take).
+    pub(super) fn runnable(&self) -> usize {
+        self.queued
     }
 
     pub(super) fn arena_mut(&mut self) -> &mut A {
@@ -302,6 +311,7 @@ impl<A: Arena> Store<A> {
             return;
         }
         let client = state.client;
+        self.queued = self.queued.saturating_sub(1);
         let root = self.owner(client).map_or(0, |o| o.entities);
         let root = heap::remove(self.arena.items_mut(), root, entity.link);
         if let Some(owner) = self.owner(client) {
@@ -319,6 +329,7 @@ impl<A: Arena> Store<A> {
         }
         state.queued = true;
         let (client, key) = (state.client, (Reverse(state.priority), 0, state.turn));
+        self.queued = self.queued.saturating_add(1);
         if let Some(item) = self.item(entity.link) {
             item.key = key;
         }

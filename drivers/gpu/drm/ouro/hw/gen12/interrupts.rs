@@ -6,10 +6,10 @@
 //!          open while started  fixed        armed      GT_INTERRUPT   bit 31: gate
 //! ```
 //!
-//! A completion interrupt is needed only while there is a waiter. It is masked at the mask
+//! A completion interrupt is needed only while there is a waiter, and a context switch interrupt
+//! only while the driver has a list to load at the next switch. Both are masked at the mask
 //! register, which needs no forcewake; if two engines share a mask register, both are unmasked
-//! together. Errors and context switch events are always unmasked: without the latter no next list
-//! would be loaded.
+//! together. Errors are always unmasked.
 //!
 //! Sources that are no engines (display, power controller, GuC) are masked at their own registers:
 //! firmware or another driver may have left them enabled, and this driver does not handle them, so
@@ -32,10 +32,9 @@ use crate::{
     types::{EngineClass, EngineId},
 };
 
-/// The word of [`Gt::irq`] that has the armed engines, by their number.
-const ARMED: usize = 0;
-/// Interrupts that are always unmasked.
-const ALWAYS: u16 = VECTOR_ERROR | VECTOR_SWITCH;
+/// The interrupts that are armed and disarmed. Bit n of the word of [`Gt::irq`] with the same index
+/// is set while that of engine n is armed.
+const SOURCES: [u16; 2] = [VECTOR_USER, VECTOR_SWITCH];
 /// Most reads until an identity is valid: 100 µs by the digest, and a read takes at least a tenth
 /// of one.
 const LOOKS: u32 = 1_000;
@@ -87,15 +86,15 @@ const MASKS: [u32; 7] = [
     0x19_0090, 0x19_00a0, 0x19_00a8, 0x19_00ac, 0x19_00d0, 0x19_0100, 0x19_0104,
 ];
 
-fn armed(gt: &Gt) -> u32 {
-    gt.irq.get(ARMED).copied().unwrap_or(0)
-}
-
-/// Returns the value of a mask register with these engines armed.
-fn value(hw: &Hw<'_>, mask: Mask, armed: u32) -> u32 {
-    let user = fuses::numbered(hw)
-        .any(|(n, e)| mask_of(e.desc.id) == mask && armed.wrapping_shr(n as u32) & 1 != 0);
-    let open = ALWAYS | if user { VECTOR_USER } else { 0 };
+/// Returns the value of a mask register with the engines of `gt` armed.
+fn value(hw: &Hw<'_>, mask: Mask, gt: &Gt) -> u32 {
+    let mut open = VECTOR_ERROR;
+    for (source, armed) in SOURCES.iter().zip(gt.irq) {
+        let is_armed = |n: usize| armed.wrapping_shr(n as u32) & 1 != 0;
+        if fuses::numbered(hw).any(|(n, e)| mask_of(e.desc.id) == mask && is_armed(n)) {
+            open |= source;
+        }
+    }
     match mask.shared {
         true => !both(open),
         false => !(u32::from(open) << 16),
@@ -139,18 +138,19 @@ pub(super) fn off(hw: &Hw<'_>) {
         .write32_flush(gt_reg::MASTER_INTERRUPT, !gt_reg::INTERRUPT_ENABLE);
 }
 
-/// Enables errors and events, and armed completions.
+/// Enables errors, and what is armed.
 pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
     off(hw);
-    let all = ALWAYS | VECTOR_USER;
+    let all = SOURCES
+        .iter()
+        .fold(VECTOR_ERROR, |all, source| all | source);
     hw.regs.write32(gt_reg::ENABLE_RENDER_COPY, both(all));
     hw.regs.write32(gt_reg::ENABLE_VIDEO, both(all));
     hw.regs
         .write32(gt_reg::ENABLE_COMPUTE, u32::from(all) << 16);
-    let armed = armed(gt);
     for (_, engine) in fuses::numbered(hw) {
         let mask = mask_of(engine.desc.id);
-        hw.regs.write32(mask.offset, value(hw, mask, armed));
+        hw.regs.write32(mask.offset, value(hw, mask, gt));
     }
     let enable = gt_reg::INTERRUPT_ENABLE;
     hw.regs.write32_flush(gt_reg::TILE_INTERRUPT, enable);
@@ -164,35 +164,38 @@ fn is_pending(hw: &Hw<'_>, mask: Mask) -> bool {
     word.is_some_and(|word| hw.regs.read32(word) & bits != 0)
 }
 
-/// Arms or disarms an engine's completion interrupt. An engine with a pending bit stays armed,
-/// because masking it would leave an identity without content: that interrupt comes, and disarms it
-/// later. No other thread acknowledges events meanwhile.
-pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+/// Arms or disarms one of an engine's [`SOURCES`]. An engine with a pending bit stays armed, because
+/// masking it would leave an identity without content: that interrupt comes, and disarms it later.
+/// No other thread acknowledges events meanwhile.
+pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, source: u16, on: bool) {
     let Some((_, found)) = fuses::numbered(hw).nth(engine) else {
         return;
     };
-    let bit = 1u32.wrapping_shl(engine as u32);
-    let old = armed(gt);
-    let new = if on { old | bit } else { old & !bit };
-    if new == old {
+    let Some(word) = SOURCES.iter().position(|s| *s == source) else {
+        return;
+    };
+    let set = |gt: &mut Gt, on: bool| {
+        let bit = 1u32.wrapping_shl(engine as u32);
+        let armed = gt.irq.get_mut(word)?;
+        let old = *armed;
+        *armed = if on { old | bit } else { old & !bit };
+        (*armed != old).then_some(())
+    };
+    if set(gt, on).is_none() {
         return;
     }
-    if let Some(word) = gt.irq.get_mut(ARMED) {
-        *word = new;
-    }
     let mask = mask_of(found.desc.id);
-    let value = value(hw, mask, new);
     if on {
-        gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
-        // Read back: a completion after the caller's next check must find it armed.
-        hw.regs.write32_flush(mask.offset, value);
+        if source == VECTOR_USER {
+            gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
+        }
+        // Read back: what the caller's next look does not see must find it armed.
+        hw.regs.write32_flush(mask.offset, value(hw, mask, gt));
     } else {
-        hw.regs.write32(mask.offset, value);
+        hw.regs.write32(mask.offset, value(hw, mask, gt));
         if is_pending(hw, mask) {
-            if let Some(word) = gt.irq.get_mut(ARMED) {
-                *word = old;
-            }
-            hw.regs.write32(mask.offset, self::value(hw, mask, old));
+            let _ = set(gt, true);
+            hw.regs.write32(mask.offset, value(hw, mask, gt));
         }
     }
 }
@@ -374,17 +377,17 @@ mod tests {
     }
 
     #[test]
-    fn on_lets_errors_and_reports_through_and_opens_the_gate_last() {
+    fn on_lets_errors_through_and_opens_the_gate_last() {
         let mock = Mock::default();
         on(&probed(&mock), &mut Gt::default());
         // Bits 0, 3 and 8 enabled; render in 31:16, blitter in 15:0, compute in 31:16.
         assert_eq!(mock.written(0x19_0030), [0, 0x0109_0109]);
         assert_eq!(mock.written(0x19_0034), [0, 0x0109_0109]);
         assert_eq!(mock.written(0x19_0048), [0, 0x0109_0000]);
-        // Bits 3 and 8 not masked.
-        assert_eq!(mock.written(0x19_0090), [u32::MAX, !0x0108_0000]);
-        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0108_0000]);
-        assert_eq!(mock.written(0x19_00ac), [u32::MAX, !0x0108_0108]);
+        // Bit 3 not masked.
+        assert_eq!(mock.written(0x19_0090), [u32::MAX, !0x0008_0000]);
+        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0008_0000]);
+        assert_eq!(mock.written(0x19_00ac), [u32::MAX, !0x0008_0008]);
         assert_eq!(mock.written(0x19_0104), [u32::MAX]);
         let log = mock.take();
         assert_eq!(
@@ -399,49 +402,76 @@ mod tests {
         let mut gt = Gt::default();
         // In the topology: render, blitter, compute, video 0 and 2, enhancers.
         for (engine, mask, value) in [
-            (0, 0x90, !0x0109_0000),
-            (1, 0xa0, !0x0109_0000),
-            (2, 0x100, !0x0109_0109),
-            (3, 0xa8, !0x0109_0109),
-            (4, 0xac, !0x0109_0109),
-            (5, 0xd0, !0x0109_0109),
-            (6, 0xd0, !0x0109_0109u32),
+            (0, 0x90, !0x0009_0000),
+            (1, 0xa0, !0x0009_0000),
+            (2, 0x100, !0x0009_0009),
+            (3, 0xa8, !0x0009_0009),
+            (4, 0xac, !0x0009_0009),
+            (5, 0xd0, !0x0009_0009),
+            (6, 0xd0, !0x0009_0009u32),
         ] {
-            arm(&probed(&mock), &mut gt, engine, true);
+            arm(&probed(&mock), &mut gt, engine, VECTOR_USER, true);
             let at = 0x19_0000 + mask;
             assert_eq!(mock.take(), [W(at, value), R(at)]);
-            arm(&probed(&mock), &mut gt, engine, true);
+            arm(&probed(&mock), &mut gt, engine, VECTOR_USER, true);
             assert_eq!(mock.take(), [], "armed already");
         }
         assert_eq!(gt.counts.irq_arms, 7);
         // The other enhancer keeps the mask that both have open.
-        arm(&probed(&mock), &mut gt, 5, false);
-        let open = W(0x19_00d0, !0x0109_0109);
+        arm(&probed(&mock), &mut gt, 5, VECTOR_USER, false);
+        let open = W(0x19_00d0, !0x0009_0009);
         assert_eq!(mock.take(), [open, R(0x19_001c)]);
         // One of both has said something (bit 31 is the first one's, 30 the second one's): it stays
         // open.
         for bit in [31, 30] {
             mock.set(0x19_001c, 1 << bit);
-            arm(&probed(&mock), &mut gt, 6, false);
-            let shut = W(0x19_00d0, !0x0108_0108);
+            arm(&probed(&mock), &mut gt, 6, VECTOR_USER, false);
+            let shut = W(0x19_00d0, !0x0008_0008);
             assert_eq!(mock.take(), [shut, R(0x19_001c), open]);
-            arm(&probed(&mock), &mut gt, 6, true);
+            arm(&probed(&mock), &mut gt, 6, VECTOR_USER, true);
             assert_eq!(mock.take(), [], "armed as before");
         }
         // Other engines' events do not matter.
         mock.set(0x19_001c, !(3 << 30));
-        arm(&probed(&mock), &mut gt, 6, false);
-        assert_eq!(mock.take(), [W(0x19_00d0, !0x0108_0108), R(0x19_001c)]);
+        arm(&probed(&mock), &mut gt, 6, VECTOR_USER, false);
+        assert_eq!(mock.take(), [W(0x19_00d0, !0x0008_0008), R(0x19_001c)]);
         // The blitter is bit 15 of the first word.
         mock.set(0x19_0018, 1 << 15);
-        arm(&probed(&mock), &mut gt, 1, false);
-        let (shut, open) = (W(0x19_00a0, !0x0108_0000), W(0x19_00a0, !0x0109_0000));
+        arm(&probed(&mock), &mut gt, 1, VECTOR_USER, false);
+        let (shut, open) = (W(0x19_00a0, !0x0008_0000), W(0x19_00a0, !0x0009_0000));
         assert_eq!(mock.take(), [shut, R(0x19_0018), open]);
-        arm(&probed(&mock), &mut gt, 7, true);
+        arm(&probed(&mock), &mut gt, 7, VECTOR_USER, true);
         assert_eq!(mock.take(), [], "no such engine");
         // Armed interrupts stay armed.
         on(&probed(&mock), &mut gt);
-        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0109_0000]);
+        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0009_0000]);
+    }
+
+    #[test]
+    fn completions_and_switches_are_armed_apart() {
+        let mock = Mock::default();
+        let mut gt = Gt::default();
+        arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, true);
+        // Bit 8, of the blitter's half 31:16.
+        let at = 0x19_00a0;
+        assert_eq!(mock.take(), [W(at, !0x0108_0000), R(at)]);
+        assert_eq!(gt.counts.irq_arms, 0, "there is no waiter");
+        arm(&probed(&mock), &mut gt, 1, VECTOR_USER, true);
+        assert_eq!(mock.take(), [W(at, !0x0109_0000), R(at)]);
+        arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, false);
+        assert_eq!(mock.take(), [W(at, !0x0009_0000), R(0x19_0018)]);
+        arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, true);
+        on(&probed(&mock), &mut gt);
+        assert_eq!(mock.written(at).last(), Some(&!0x0109_0000));
+        // Bit 15 of the word is pending: it stays armed.
+        mock.set(0x19_0018, 1 << 15);
+        mock.take();
+        arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, false);
+        let (shut, open) = (W(at, !0x0009_0000), W(at, !0x0109_0000));
+        assert_eq!(mock.take(), [shut, R(0x19_0018), open]);
+        // Other sources are not armed at all.
+        arm(&probed(&mock), &mut gt, 1, VECTOR_ERROR, true);
+        assert_eq!(mock.take(), []);
     }
 
     #[test]

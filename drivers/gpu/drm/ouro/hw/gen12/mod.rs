@@ -58,6 +58,7 @@ use crate::{
 };
 
 use parts::Parts;
+use regs::{VECTOR_SWITCH, VECTOR_USER};
 
 /// The generation, of a part.
 pub struct Gen12(Parts);
@@ -164,7 +165,11 @@ impl Generation for Gen12 {
     }
 
     fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
-        interrupts::arm(hw, gt, engine, on);
+        interrupts::arm(hw, gt, engine, VECTOR_USER, on);
+    }
+
+    fn irq_switches(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
+        interrupts::arm(hw, gt, engine, VECTOR_SWITCH, on);
     }
 
     fn irq_ack(&self, hw: &Hw<'_>) -> Events {

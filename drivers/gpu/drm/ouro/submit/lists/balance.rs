@@ -114,6 +114,11 @@ impl Exchange {
         })
     }
 
+    /// Returns whether there ever was a virtual engine.
+    pub(in crate::submit) fn is_used(&self) -> bool {
+        self.used.load(ordering::Acquire)
+    }
+
     /// Sets the engines. Process context.
     pub(in crate::submit) fn set_engines(&self, mut engines: KVec<Arc<Engine>>) {
         core::mem::swap(&mut *self.engines.lock(), &mut engines);
@@ -362,7 +367,7 @@ impl Lists {
     /// Publishes the engine's load, and whether a waiting context could run elsewhere.
     pub(in crate::submit) fn show(&mut self, engine: &Engine) {
         let exchange = engine.exchange();
-        if !exchange.used.load(ordering::Acquire) {
+        if !exchange.is_used() {
             return;
         }
         let contexts = self.active.iter();

@@ -101,6 +101,20 @@ pub(in crate::submit) struct ListedContext {
 }
 
 impl ListedContext {
+    /// Returns whether a request of `most` dwords fits, after freeing the room of completed ones.
+    fn has_room(&mut self, most: usize) -> bool {
+        // The padding before a wrap is shorter than the commands that cause it.
+        let bytes = most * 8;
+        if self.ring.space() as usize >= bytes {
+            return true;
+        }
+        let mut flight = self.flight.iter().take_while(|r| r.tracker.is_done());
+        if let Some(last) = flight.by_ref().last() {
+            self.ring.retire(last.emitted.lock().tail);
+        }
+        self.ring.space() as usize >= bytes
+    }
+
     /// Returns whether its first request has completed and is not retired yet.
     pub(in crate::submit) fn is_first_done(&self) -> bool {
         let first = self.flight.iter().next().and_then(|r| r.tracker.seqno());
@@ -291,8 +305,7 @@ impl Lists {
                 continue;
             };
             let mut tail = None;
-            // The padding before a wrap is shorter than the commands that cause it.
-            while listed.ring.space() as usize >= most * 8 {
+            while listed.has_room(most) {
                 let Some(request) = listed.ready.pop_front() else {
                     break;
                 };
@@ -376,8 +389,9 @@ impl Lists {
     /// contexts again. Returns whether completed requests must be retired before the next load: one
     /// of them has a waiter of higher priority, which comes next; or the ring of a context ran
     /// empty while requests wait for room in it.
-    fn tell(&mut self, now: u64) -> bool {
+    fn tell(&mut self, engine: &Engine, now: u64) -> bool {
         let mut first = false;
+        let mut done = 0;
         for at in self.active.iter() {
             let Some(listed) = self.contexts.get(*at as usize).and_then(|p| p.as_ref()) else {
                 continue;
@@ -390,6 +404,7 @@ impl Lists {
                     left = true;
                     break;
                 }
+                done += 1;
                 tail = Some(request.emitted.lock().tail);
                 first |= request.tracker.urgency.lifted().is_some();
             }
@@ -398,6 +413,7 @@ impl Lists {
                 first |= listed.full && !left;
             }
         }
+        engine.unretired.store(done, ordering::Relaxed);
         first
     }
 
@@ -483,11 +499,21 @@ impl Lists {
         }
     }
 
-    /// Reads events, and loads the contexts that should run next.
-    pub(in crate::submit) fn go_on(&mut self, engine: &Engine) {
+    /// Reads events, and loads the contexts that should run next. Arms the context switch interrupt
+    /// if the next event must be seen at once.
+    pub(in crate::submit) fn go_on(&mut self, engine: &Engine, arming: &mut Arming) {
+        self.next_load(engine);
+        if self.needs_event(engine) && engine.arm_switches(arming) {
+            // Events before that do not interrupt.
+            self.next_load(engine);
+        }
+        self.show(engine);
+    }
+
+    fn next_load(&mut self, engine: &Engine) {
         let now = time::monotonic_ns();
         self.listen(engine, now);
-        let first = self.tell(now);
+        let first = self.tell(engine, now);
         self.release();
         // Completed requests must be retired first. The fence's waiter has armed the interrupt,
         // which will do it.
@@ -497,7 +523,13 @@ impl Lists {
                 engine.retirer.look_in(then.saturating_sub(now));
             }
         }
-        self.show(engine);
+    }
+
+    /// Returns whether the engine's next event must be seen at once: a context is to be loaded then,
+    /// or released, or other engines may hand over work when this one is free.
+    pub(in crate::submit) fn needs_event(&mut self, engine: &Engine) -> bool {
+        let may_release = !self.leaving.is_empty();
+        may_release || engine.exchange().is_used() || self.sched.needs_event()
     }
 
     /// Retires completed requests: passes each to `each`, in the order of each context.

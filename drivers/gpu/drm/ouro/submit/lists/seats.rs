@@ -260,8 +260,10 @@ impl Engine {
         if !lists.remove(at) {
             // It has no work and will be switched out. There is capacity.
             drop(lists.leaving.push_within_capacity(at));
+            self.pump(&mut queue);
         }
         drop(queue);
+        self.retirer.pass_on();
         drop(siblings);
         self.release_removed();
     }

@@ -22,7 +22,11 @@ struct Pair {
 impl Pair {
     fn new() -> Self {
         Self {
-            cores: array::from_fn(|_| Core::new()),
+            cores: array::from_fn(|_| Core {
+                // An engine that becomes free may take work from the other one.
+                always_armed: true,
+                ..Core::new()
+            }),
             at: Vec::new(),
             idle: [0; 2],
             moved: 0,

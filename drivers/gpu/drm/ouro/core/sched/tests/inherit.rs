@@ -215,7 +215,7 @@ fn nobody_comes_behind_a_tail_that_may_be_lost() {
     let items = vec![Item::default(); 8];
     let mut sched = Scheduler::new(items, DEPTH, EVENTS as u8, POLICY);
     let client = sched.add_client().unwrap();
-    let [high, low] = [(1, 5), (2, 0)].map(|(id, priority)| {
+    let [high, low, other] = [(1, 5), (2, 0), (3, 5)].map(|(id, priority)| {
         let what = What {
             id,
             descriptor: 0,
@@ -244,13 +244,17 @@ fn nobody_comes_behind_a_tail_that_may_be_lost() {
     // There is room for the rest of it.
     sched.set_full(high, false);
     sched.publish(high, RingOffset(160), 2);
-    assert_eq!(list(sched.schedule(2)), [(1, 160)]);
+    sched.publish(other, RingOffset(8), 2);
+    assert_eq!(list(sched.schedule(2)), [(1, 160), (3, 8)]);
     // The image was saved with the old tail before the engine took the new list.
     sched
         .event(&event(Some(1), true, Some(1), true), 3)
         .unwrap();
-    sched.event(&event(Some(1), true, None, false), 3).unwrap();
+    sched
+        .event(&event(Some(1), true, Some(3), false), 3)
+        .unwrap();
     sched.completed(high, RingOffset(80), 3);
+    sched.completed(other, RingOffset(8), 3);
     assert_eq!(list(sched.schedule(3)), [(1, 160), (2, 8)]);
 }
 

@@ -63,6 +63,7 @@ fn a_probed_context_goes_on_when_the_engine_has_answered() {
         for _ in 0..100 {
             core.tick(random);
         }
+        core.listen();
         assert_eq!(core.sched.owed(), None);
         let loads = core.loads;
         core.sched.request_probe();
@@ -71,6 +72,7 @@ fn a_probed_context_goes_on_when_the_engine_has_answered() {
         for _ in 0..URGENT {
             core.tick(random);
         }
+        core.listen();
         assert_eq!((core.loads - loads, core.sched.owed()), (1, None), "{k}");
         assert_eq!(core.device.running, Some(1));
     }
@@ -120,6 +122,7 @@ fn a_context_that_is_not_preempted_owes_an_answer() {
     for _ in 0..10 {
         core.tick(random);
     }
+    core.listen();
     assert_eq!(core.sched.owed(), None);
     let since = core.now;
     core.publish(urgent, 1, 0);
@@ -223,21 +226,36 @@ fn low_work_gets_a_slice_in_a_pause() {
 }
 
 #[test]
-fn one_context_is_never_kept_waiting() {
+fn a_lone_request_costs_a_load_and_no_interrupt() {
     let random = &mut Random(6);
     let mut core = Core::new();
     let client = core.client();
     let n = core.entity(client, 0);
-    for _ in 0..100 {
-        let was_free = !core.sched.port().is_loading();
-        let loads = core.loads;
+    core.polls = false;
+    for lone in 1..=20 {
         core.publish(n, 5, 0);
-        assert_eq!(core.loads - loads, u64::from(was_free));
-        core.tick(random);
+        assert_eq!(core.loads, lone);
+        core.drain(random);
     }
-    assert!(core.loads <= core.acknowledged + 1);
+    assert_eq!((core.loads, core.interrupts), (20, 0));
+    assert_eq!(core.device.ran[n], 100);
+}
+
+#[test]
+fn a_burst_costs_two_loads_and_an_interrupt() {
+    let random = &mut Random(6);
+    let mut core = Core::new();
+    let client = core.client();
+    let n = core.entity(client, 0);
+    core.polls = false;
+    core.publish(n, 60, 0);
+    for _ in 1..50 {
+        core.tick(random);
+        core.publish(n, 5, 0);
+    }
     core.drain(random);
-    assert_eq!(core.device.ran[n], 500);
+    assert_eq!((core.loads, core.interrupts), (2, 1));
+    assert_eq!(core.device.ran[n], 60 + 49 * 5);
 }
 
 #[test]
