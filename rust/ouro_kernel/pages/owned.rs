@@ -48,6 +48,7 @@ impl View<'_> {
     }
 
     /// Returns the address of `size` bytes at `offset`, if they are inside and aligned.
+    #[inline]
     fn at(&self, offset: usize, size: usize) -> Option<*mut u8> {
         let end = offset.checked_add(size)?;
         (end <= self.len && offset & (size - 1) == 0)
@@ -65,6 +66,7 @@ impl View<'_> {
     }
 
     /// Reads 32 bits at a multiple of 4.
+    #[inline]
     pub fn read32(&self, offset: usize) -> u32 {
         // SAFETY: By the invariant.
         self.at(offset, 4)
@@ -72,6 +74,7 @@ impl View<'_> {
     }
 
     /// Reads 64 bits at a multiple of 8.
+    #[inline]
     pub fn read64(&self, offset: usize) -> u64 {
         // SAFETY: By the invariant.
         self.at(offset, 8)
@@ -79,6 +82,7 @@ impl View<'_> {
     }
 
     /// Writes 32 bits at a multiple of 4.
+    #[inline]
     pub fn write32(&self, offset: usize, value: u32) {
         if let Some(p) = self.at(offset, 4) {
             // SAFETY: By the invariant.
@@ -87,6 +91,7 @@ impl View<'_> {
     }
 
     /// Writes 64 bits at a multiple of 8.
+    #[inline]
     pub fn write64(&self, offset: usize, value: u64) {
         if let Some(p) = self.at(offset, 8) {
             // SAFETY: By the invariant.
@@ -307,27 +312,32 @@ impl DmaPages {
     }
 
     /// Returns the memory.
+    #[inline]
     pub fn view(&self) -> View<'_> {
         // SAFETY: By the invariant.
         unsafe { View::new(self.view.0, self.pages.list.len() * PAGE_SIZE) }
     }
 
     /// Reads 32 bits at a multiple of 4; zero outside.
+    #[inline]
     pub fn read32(&self, offset: usize) -> u32 {
         self.view().read32(offset)
     }
 
     /// Reads 64 bits at a multiple of 8; zero outside.
+    #[inline]
     pub fn read64(&self, offset: usize) -> u64 {
         self.view().read64(offset)
     }
 
     /// Writes 32 bits at a multiple of 4; nothing outside.
+    #[inline]
     pub fn write32(&self, offset: usize, value: u32) {
         self.view().write32(offset, value)
     }
 
     /// Writes 64 bits at a multiple of 8; nothing outside.
+    #[inline]
     pub fn write64(&self, offset: usize, value: u64) {
         self.view().write64(offset, value)
     }

@@ -6,7 +6,12 @@
  *
  *     figure NAME MEDIAN LEAST
  *
- * The least has no timer's interrupt and no other thread in it.
+ * The least has no timer's interrupt and no other thread in it. On a modelled GPU, what the model
+ * counted in all rounds, with the waits between them, follows as
+ *
+ *     count NAME ACCESSES LOADS INTERRUPTS
+ *
+ * a call: register accesses, lists loaded and interrupts.
  *
  * Where QEMU counts instructions (-icount shift=0), a nanosecond of the guest's clock is one of
  * them.
@@ -20,6 +25,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,12 +86,50 @@ static int smaller(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* A model's counters, by their indexes (Documentation/gpu/ouro/model.rst, "The counters window"). */
+static const uint32_t counters[] = { 0, 1, 26, 59 };
+enum { READS, WRITES, INTERRUPTS, LOADS, COUNTERS };
+
+/* All zeros if the device is no model. */
+static void look(uint64_t counts[COUNTERS])
+{
+	uint32_t word = 0, half[2];
+	char path[64];
+	struct stat st;
+	int fd;
+
+	memset(counts, 0, COUNTERS * sizeof(*counts));
+	if (fstat(card, &st))
+		return;
+	snprintf(path, sizeof(path), "/sys/dev/char/226:%u/device/config", minor(st.st_rdev));
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (pread(fd, &word, 4, 0xb4) == 4 && word == 0x4d555047)
+		for (int i = 0; i < COUNTERS; i++)
+			if (pwrite(fd, &counters[i], 4, 0xb8) == 4 &&
+			    pread(fd, &half[0], 4, 0xbc) == 4 && pread(fd, &half[1], 4, 0xc0) == 4)
+				counts[i] = (uint64_t)half[1] << 32 | half[0];
+	close(fd);
+}
+
 /* What the rounds cost, each of so many calls. */
 static void report(const char *name, int calls)
 {
+	static uint64_t before[COUNTERS];
+	uint64_t counts[COUNTERS];
+	double all = (double)ROUNDS * calls;
+
 	qsort(rounds, ROUNDS, sizeof(*rounds), smaller);
 	printf("figure %s %.0f %.0f\n", name, rounds[ROUNDS / 2] / calls, rounds[0] / calls);
+	look(counts);
+	if (counts[READS])
+		printf("count %s %.2f %.2f %.2f\n", name,
+		       (counts[READS] + counts[WRITES] - before[READS] - before[WRITES]) / all,
+		       (counts[LOADS] - before[LOADS]) / all,
+		       (counts[INTERRUPTS] - before[INTERRUPTS]) / all);
 	fflush(stdout);
+	memcpy(before, counts, sizeof(before));
 }
 
 static uint32_t create(uint64_t size)

@@ -27,20 +27,24 @@ pub(crate) trait Node {
     fn links(&mut self) -> &mut Links;
 }
 
+#[inline]
 fn get<N>(nodes: &mut [N], link: Link) -> Option<&mut N> {
     nodes.get_mut((link as usize).checked_sub(1)?)
 }
 
+#[inline]
 fn links<N: Node>(nodes: &mut [N], link: Link) -> Links {
     get(nodes, link).map_or(Links::default(), |n| *n.links())
 }
 
+#[inline]
 fn change<N: Node>(nodes: &mut [N], link: Link, change: impl FnOnce(&mut Links)) {
     if let Some(node) = get(nodes, link) {
         change(node.links());
     }
 }
 
+#[inline]
 fn key<N: Node>(nodes: &mut [N], link: Link) -> Option<N::Key> {
     get(nodes, link).map(|n| n.key())
 }

@@ -16,6 +16,7 @@
 //! use by then.
 
 use crate::port::ContextKey;
+use core::mem;
 use ouro_hw::{
     engine::{ListEntry, PortEvent},
     types::RingOffset,
@@ -65,18 +66,22 @@ struct List {
 }
 
 impl List {
+    #[inline]
     fn iter(&self) -> impl Iterator<Item = &Held> {
         self.entries.iter().flatten()
     }
 
+    #[inline]
     fn iter_mut(&mut self) -> impl Iterator<Item = &mut Held> {
         self.entries.iter_mut().flatten()
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.iter().count()
     }
 
+    #[inline]
     fn has(&self, key: ContextKey) -> bool {
         self.iter().any(|h| h.key == key)
     }
@@ -99,11 +104,13 @@ pub struct Load {
 
 impl Load {
     /// Returns the id of each entry's context.
+    #[inline]
     pub fn ids(&self) -> &[u32] {
         self.ids.get(..self.len).unwrap_or(&[])
     }
 
     /// Returns the entries. An empty list makes the engine idle.
+    #[inline]
     pub fn entries(&self) -> &[ListEntry] {
         self.entries.get(..self.len).unwrap_or(&[])
     }
@@ -197,6 +204,7 @@ impl ListPort {
     /// load makes one. Before the events are read again, there may be those of the loaded list and
     /// of the next load. They must leave one entry free: a ring that is written all around looks
     /// unwritten.
+    #[inline]
     pub fn room(&self) -> usize {
         if self.loading.is_some() {
             return 0;
@@ -207,11 +215,13 @@ impl ListPort {
     }
 
     /// Returns whether a load is pending.
+    #[inline]
     pub fn is_loading(&self) -> bool {
         self.loading.is_some()
     }
 
     /// Returns whether the engine holds a context, or a pending load contains it.
+    #[inline]
     pub fn holds(&self, key: ContextKey) -> bool {
         self.loaded.has(key) || self.loading.is_some_and(|l| l.has(key))
     }
@@ -249,16 +259,19 @@ impl ListPort {
     }
 
     /// Returns the running context, if it is not known to have run up to its tail.
+    #[inline]
     pub fn running(&self) -> Option<ContextKey> {
         self.working().next().map(|h| h.key)
     }
 
     /// Returns the id of the running context, if it is not known to have run up to its tail.
+    #[inline]
     pub fn running_id(&self) -> Option<u32> {
         self.working().next().map(|h| h.id)
     }
 
     /// A context has run up to `tail`.
+    #[inline]
     pub fn completed(&mut self, key: ContextKey, tail: RingOffset) {
         let lists = [Some(&mut self.loaded), self.loading.as_mut()];
         for held in lists.into_iter().flatten().flat_map(List::iter_mut) {
@@ -302,6 +315,7 @@ impl ListPort {
     }
 
     /// Returns whether the engine has a context that is cancelled.
+    #[inline]
     pub fn has_cancelled(&self) -> bool {
         let lists = [Some(&self.loaded), self.loading.as_ref()];
         let mut held = lists.into_iter().flatten().flat_map(List::iter);
@@ -408,23 +422,31 @@ impl ListPort {
             return Err(Unexpected);
         }
         if event.new_list {
-            let list = self.loading.take().ok_or(Unexpected)?;
-            if event.to != list.iter().next().map(|h| h.id) {
-                self.loading = Some(list);
+            let begins = self
+                .loading
+                .as_ref()
+                .ok_or(Unexpected)?
+                .iter()
+                .next()
+                .copied();
+            if event.to != begins.map(|h| h.id) {
                 return Err(Unexpected);
             }
             outcome.acknowledged = true;
             let ran = first.filter(|h| event.from.is_none() && event.to == Some(h.id));
-            match list.iter().next().filter(|_| ran.is_some()) {
+            match begins.filter(|_| ran.is_some()) {
                 Some(again) if !again.restore => {
                     self.counts.lite_restores = self.counts.lite_restores.wrapping_add(1);
                 }
                 _ => self.count_switch(event, true),
             }
-            for held in self.loaded.iter().filter(|h| !list.has(h.key)) {
-                outcome.release(held);
+            if let Some(list) = &mut self.loading {
+                mem::swap(list, &mut self.loaded);
+                for held in list.iter().filter(|h| !self.loaded.has(h.key)) {
+                    outcome.release(held);
+                }
             }
-            self.loaded = list;
+            self.loading = None;
             return Ok(outcome);
         }
         let held = first.ok_or(Unexpected)?;

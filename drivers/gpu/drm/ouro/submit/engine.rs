@@ -41,7 +41,7 @@ use crate::{
 /// Most dwords that a request takes in a ring, on any engine, without the golden state.
 pub(super) const MAX_EMIT: usize = 144;
 /// Most completed requests that submissions leave to the tick.
-const MAX_UNRETIRED: u32 = 16;
+const MAX_UNRETIRED: u32 = 8;
 /// Most dwords of golden state.
 pub(super) const MAX_GOLDEN: usize = 256;
 

@@ -146,6 +146,7 @@ pub(super) struct Store<A> {
     queued: usize,
 }
 
+#[inline]
 fn at(items: &mut [Item], link: Link) -> Option<&mut Item> {
     items.get_mut((link as usize).checked_sub(1)?)
 }
@@ -345,15 +346,23 @@ impl<A: Arena> Store<A> {
         let Some(owner) = self.owner(client) else {
             return;
         };
-        let (first, time) = (owner.entities, owner.time);
-        if core::mem::take(&mut owner.queued) {
+        let (first, time, queued) = (owner.entities, owner.time, owner.queued);
+        let first = self.item(first).map(|i| i.key);
+        let key = first.map(|(priority, _, turn)| (priority, time, turn));
+        if queued && key.is_some() && self.item(client).map(|i| i.key) == key {
+            return;
+        }
+        if queued {
+            if let Some(owner) = self.owner(client) {
+                owner.queued = false;
+            }
             self.clients = heap::remove(self.arena.items_mut(), self.clients, client);
         }
-        let Some((priority, _, turn)) = self.item(first).map(|i| i.key) else {
+        let Some(key) = key else {
             return;
         };
         if let Some(item) = self.item(client) {
-            item.key = (priority, time, turn);
+            item.key = key;
         }
         self.clients = heap::push(self.arena.items_mut(), self.clients, client);
         if let Some(owner) = self.owner(client) {
@@ -374,9 +383,13 @@ impl<A: Arena> Store<A> {
             return;
         };
         let (was, client) = (state.is_runnable(), state.client);
+        let priority = state.priority;
         change(state);
         if !was {
             state.turn = turn;
+        }
+        if was == state.is_runnable() && was == state.queued && priority == state.priority {
+            return;
         }
         self.leave(entity);
         self.enter(entity);
