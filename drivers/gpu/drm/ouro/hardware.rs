@@ -368,10 +368,14 @@ impl Hardware {
         self.with_gt(|hw, gt| self.generation().irq_arm(hw, gt, engine, on));
     }
 
-    /// Arms or disarms the context switch interrupt of an execlist engine. Any context.
-    pub(crate) fn arm_switches(&self, engine: usize, on: bool) {
+    /// Arms or disarms the context switch interrupt of an execlist engine. Returns whether it is
+    /// armed: not while the device sleeps. Any context.
+    pub(crate) fn arm_switches(&self, engine: usize, on: bool) -> bool {
         let _acking = self.acking.lock();
-        self.with_gt(|hw, gt| self.generation().irq_switches(hw, gt, engine, on));
+        self.with_gt(|hw, gt| {
+            self.generation().irq_switches(hw, gt, engine, on);
+            on && gt.awake
+        })
     }
 
     /// Arms or disarms the watchdog interrupt of an engine. Any context.

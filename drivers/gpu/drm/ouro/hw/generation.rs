@@ -430,11 +430,12 @@ pub trait Generation: Sync {
     /// Arms or disarms an engine's completion interrupt. Idempotent. When this returns, an
     /// interrupt that was armed is armed in the device, so a waiter must read the seqno once more
     /// and may then sleep. The state persists across [`irq_off`](Generation::irq_off) and
-    /// [`irq_on`](Generation::irq_on).
+    /// [`irq_on`](Generation::irq_on), and ends when the engine is started. The device must be
+    /// awake.
     fn irq_arm(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool);
     /// Arms or disarms an execlist engine's context switch interrupt, as
     /// [`irq_arm`](Generation::irq_arm) does for completions: the driver needs it only while it has
-    /// a list to load at the next event. Does nothing on ring engines.
+    /// a list to load at the next event. Does nothing on ring engines, and while the device sleeps.
     fn irq_switches(&self, hw: &Hw<'_>, gt: &mut Gt, engine: usize, on: bool) {
         let _ = (hw, gt, engine, on);
     }

@@ -361,14 +361,21 @@ impl Engine {
         }
     }
 
-    /// Arms the context switch interrupt. Returns false if it is armed already.
+    /// Arms the context switch interrupt. Returns false if it is armed already, or if the device
+    /// sleeps.
     pub(super) fn arm_switches(&self, arming: &mut Arming) -> bool {
         if arming.switches {
             return false;
         }
-        arming.switches = true;
-        self.hardware.arm_switches(self.index, true);
-        true
+        arming.switches = self.hardware.arm_switches(self.index, true);
+        arming.switches
+    }
+
+    /// Disarms the context switch interrupt.
+    pub(super) fn disarm_switches(&self, arming: &mut Arming) {
+        if arming.switches {
+            arming.switches = self.hardware.arm_switches(self.index, false);
+        }
     }
 
     /// Emits ready requests, as far as there is room, and submits them.
@@ -500,9 +507,8 @@ impl Engine {
             queue.arming.completions = false;
             self.hardware.arm(self.index, false);
         }
-        if queue.arming.switches && queue.lists().is_none_or(|l| !l.needs_event(self)) {
-            queue.arming.switches = false;
-            self.hardware.arm_switches(self.index, false);
+        if queue.lists().is_some_and(|lists| !lists.needs_event(self)) {
+            self.disarm_switches(&mut queue.arming);
         }
     }
 }

@@ -48,10 +48,14 @@ int model_fault(const struct place *place, unsigned int code);
 
 /* Counters of a model: their indexes in its capability (model.rst, "The test capability"). */
 enum {
+	COUNTER_READS = 0,
+	COUNTER_WRITES = 1,
+	COUNTER_INTERRUPTS = 26,
 	COUNTER_RCS_INTERRUPTS = 27,
 	COUNTER_VCS_INTERRUPTS = 28,
 	COUNTER_BCS_INTERRUPTS = 29,
 	COUNTER_RESETS = 39,
+	COUNTER_LOADS = 59,
 };
 
 /* Reads a counter of a model. Returns 0 or a negative errno. -ENOTTY: the device is no model. */

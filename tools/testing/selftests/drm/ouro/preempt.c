@@ -12,6 +12,7 @@
 #define ANY_I915
 #include "test.h"
 #include "batch_local.h"
+#include "device.h"
 
 /* Seconds that anything here may take. */
 #define PATIENCE 120
@@ -189,6 +190,116 @@ TEST_F(preempt, urgent_work_overtakes)
 		context_destroy(self->fd, low);
 		context_destroy(self->fd, high);
 		gem_close(self->fd, target);
+	}
+}
+
+/* What the model has counted since the last call; false: this device is no model. */
+static bool counted(const struct place *place, __u64 counts[4])
+{
+	static const unsigned int which[] = { COUNTER_LOADS, COUNTER_INTERRUPTS, COUNTER_READS,
+					      COUNTER_WRITES };
+	static __u64 last[ARRAY_LEN(which)];
+	unsigned int i;
+	__u64 now;
+
+	for (i = 0; i < ARRAY_LEN(which); i++) {
+		if (model_counter(place, which[i], &now))
+			return false;
+		counts[i] = now - last[i];
+		last[i] = now;
+	}
+	return true;
+}
+
+/* Waits as a client does that never asks for an interrupt, and until the engine has switched. */
+static bool becomes_idle(int fd, __u32 handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < PATIENCE * 100; i++) {
+		usleep(10000);
+		if (!gem_busy(fd, handle))
+			return true;
+	}
+	return false;
+}
+
+/* A batch that stores, in an object of its own, which outlives the run. */
+static __u32 store_batch(int fd, __u32 target, __u32 offset, __u32 value)
+{
+	__u32 batch = gem_create(fd, PAGE);
+	struct words w = {};
+
+	words_store(&w, address_of(target) + offset, value);
+	words_end(&w);
+	return batch && !gem_write(fd, batch, 0, w.words, w.n * 4) ? batch : 0;
+}
+
+static int store_run(int fd, __u32 context, __u32 target, __u32 batch)
+{
+	struct words w = {};
+
+	words_object(&w, target, EXEC_OBJECT_WRITE);
+	return words_submit(fd, &w, batch, address_of(batch), 0, context, NULL);
+}
+
+/*
+ * Requests that follow the running one in its context are loaded together when it ends: a burst on
+ * an idle engine costs two loads and an interrupt, a lone request a load (bench.rst).
+ */
+TEST_F(preempt, a_burst_is_loaded_together)
+{
+	enum { BURST = 50 };
+	__u32 target = gem_create(self->fd, PAGE), batches[BURST];
+	unsigned int i, k;
+	struct place place;
+	__u64 counts[4];
+
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	if (!self->gpu.ouro || !counted(&place, counts))
+		SKIP(return, "this counts what ouro does on a model");
+	for (k = 0; k < BURST; k++) {
+		batches[k] = store_batch(self->fd, target, 8 * k, k + 1);
+		ASSERT_NE(0, batches[k]);
+	}
+	for (i = 0; i < self->engines->num_engines; i++) {
+		const struct i915_engine_class_instance engine = self->engines->engines[i].engine;
+		__u32 context = context_on(self->fd, engine);
+		struct counting c;
+
+		/* nothing is done for the first time below */
+		for (k = 0; k < BURST; k++)
+			ASSERT_EQ(0, store_run(self->fd, context, target, batches[k]));
+		ASSERT_TRUE(becomes_idle(self->fd, target));
+		counted(&place, counts);
+		ASSERT_EQ(0, store_run(self->fd, context, target, batches[0]));
+		ASSERT_TRUE(becomes_idle(self->fd, target));
+		EXPECT_TRUE(counted(&place, counts));
+		EXPECT_EQ(1, counts[0]);
+		EXPECT_EQ(0, counts[1]);
+		EXPECT_LE(counts[2] + counts[3], 4)
+		{
+			TH_LOG("class %u instance %u: %llu reads, %llu writes", engine.engine_class,
+			       engine.engine_instance, counts[2], counts[3]);
+		}
+
+		ASSERT_EQ(0, counting_start(self->fd, context, true, &c));
+		EXPECT_TRUE(counts_on(&c));
+		for (k = 1; k < BURST; k++)
+			ASSERT_EQ(0, store_run(self->fd, context, target, batches[k]));
+		poke(c.spin.map + 16, c.spin.end);
+		ASSERT_TRUE(becomes_idle(self->fd, target));
+		EXPECT_TRUE(counted(&place, counts));
+		EXPECT_EQ(2, counts[0]);
+		EXPECT_LE(counts[1], 1);
+		EXPECT_LE(counts[2] + counts[3], 4 * BURST)
+		{
+			TH_LOG("class %u instance %u", engine.engine_class, engine.engine_instance);
+		}
+		for (k = 1; k < BURST; k++)
+			EXPECT_EQ(k + 1, gem_read32(self->fd, target, 8 * k));
+		counting_end(&c);
+		context_destroy(self->fd, context);
 	}
 }
 

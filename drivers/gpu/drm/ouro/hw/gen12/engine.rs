@@ -163,6 +163,10 @@ impl ListEngine {
         hw.regs.write32(self.base.at(reg), value);
     }
 
+    pub(super) fn write_flush(&self, hw: &Hw<'_>, reg: u32, value: u32) {
+        hw.regs.write32_flush(self.base.at(reg), value);
+    }
+
     pub(super) fn read(&self, hw: &Hw<'_>, reg: u32) -> u32 {
         hw.regs.read32(self.base.at(reg))
     }
@@ -203,8 +207,8 @@ impl ListEngine {
         self.write(hw, regs::EMR, u32::MAX);
         self.write(hw, regs::EIR, u32::MAX);
         self.write(hw, regs::EMR, !regs::ERROR_INSTRUCTION);
-        let vector = regs::VECTOR_USER | regs::VECTOR_ERROR | regs::VECTOR_SWITCH;
-        self.write(hw, regs::IMR, !u32::from(vector));
+        // The rest is unmasked when it is armed.
+        self.write(hw, regs::IMR, !u32::from(regs::VECTOR_ERROR));
     }
 }
 
@@ -421,7 +425,7 @@ mod tests {
             w(0x2_20b0, 0xffff_ffff),
             w(0x2_20b4, 0xffff_fffe),
             // Bits 0, 3 and 8.
-            w(0x2_20a8, !0x109),
+            w(0x2_20a8, !8),
             // Goes on; bit 12: nothing is nested deeper.
             w(0x2_209c, 0x1100_0000),
             r(0x2_2080),

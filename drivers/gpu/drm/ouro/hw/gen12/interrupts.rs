@@ -3,13 +3,13 @@
 //!
 //! ```text
 //! engine ─ IMR of the engine ─ its enable ─ its mask ─ word ─ master ─ tile ─ CPU
-//!          open while started  fixed        armed      GT_INTERRUPT   bit 31: gate
+//!          errors, armed       fixed        open       GT_INTERRUPT   bit 31: gate
 //! ```
 //!
 //! A completion interrupt is needed only while there is a waiter, and a context switch interrupt
-//! only while the driver has a list to load at the next switch. Both are masked at the mask
-//! register, which needs no forcewake; if two engines share a mask register, both are unmasked
-//! together. Errors are always unmasked.
+//! only while the driver has a list to load at the next switch. Both are masked at the engine, as
+//! upstream does: what is masked there is not latched, so arming does not bring old events. The
+//! register needs forcewake, which the core holds for each request. Errors are always unmasked.
 //!
 //! Sources that are no engines (display, power controller, GuC) are masked at their own registers:
 //! firmware or another driver may have left them enabled, and this driver does not handle them, so
@@ -23,7 +23,7 @@ use super::{
     engine::ListEngine,
     fuses,
     gt_regs::{self as gt_reg, Identity},
-    regs::{VECTOR_ERROR, VECTOR_SWITCH, VECTOR_USER},
+    regs::{self, VECTOR_ERROR, VECTOR_SWITCH, VECTOR_USER},
 };
 use crate::{
     generation::Events,
@@ -35,6 +35,8 @@ use crate::{
 /// The interrupts that are armed and disarmed. Bit n of the word of [`Gt::irq`] with the same index
 /// is set while that of engine n is armed.
 const SOURCES: [u16; 2] = [VECTOR_USER, VECTOR_SWITCH];
+/// The interrupts that this driver handles.
+const ALL: u16 = VECTOR_USER | VECTOR_ERROR | VECTOR_SWITCH;
 /// Most reads until an identity is valid: 100 µs by the digest, and a read takes at least a tenth
 /// of one.
 const LOOKS: u32 = 1_000;
@@ -67,37 +69,16 @@ const fn mask_of(id: EngineId) -> Mask {
     Mask { offset, shared }
 }
 
-/// Returns the word of the third level that has an engine, and its bit.
-const fn bit_of(id: EngineId) -> (u32, u32) {
-    let [first, second] = gt_reg::GT_INTERRUPT;
-    let instance = id.instance as u32;
-    let (word, bit) = match id.class {
-        EngineClass::Render => (first, 0),
-        EngineClass::Copy => (first, 15),
-        EngineClass::Compute => (first, instance.wrapping_add(4)),
-        EngineClass::Video => (second, instance),
-        EngineClass::VideoEnhance => (second, 31u32.wrapping_sub(instance)),
-    };
-    (word, 1u32.wrapping_shl(bit))
-}
-
 /// The mask registers of all possible engines.
 const MASKS: [u32; 7] = [
     0x19_0090, 0x19_00a0, 0x19_00a8, 0x19_00ac, 0x19_00d0, 0x19_0100, 0x19_0104,
 ];
 
-/// Returns the value of a mask register with the engines of `gt` armed.
-fn value(hw: &Hw<'_>, mask: Mask, gt: &Gt) -> u32 {
-    let mut open = VECTOR_ERROR;
-    for (source, armed) in SOURCES.iter().zip(gt.irq) {
-        let is_armed = |n: usize| armed.wrapping_shr(n as u32) & 1 != 0;
-        if fuses::numbered(hw).any(|(n, e)| mask_of(e.desc.id) == mask && is_armed(n)) {
-            open |= source;
-        }
-    }
+/// Returns the value of a mask register that lets all of its engines' interrupts through.
+const fn open(mask: Mask) -> u32 {
     match mask.shared {
-        true => !both(open),
-        false => !(u32::from(open) << 16),
+        true => !both(ALL),
+        false => !((ALL as u32) << 16),
     }
 }
 
@@ -138,65 +119,49 @@ pub(super) fn off(hw: &Hw<'_>) {
         .write32_flush(gt_reg::MASTER_INTERRUPT, !gt_reg::INTERRUPT_ENABLE);
 }
 
-/// Enables errors, and what is armed.
-pub(super) fn on(hw: &Hw<'_>, gt: &mut Gt) {
+/// Enables the interrupts of all engines; their own masks stay as they are.
+pub(super) fn on(hw: &Hw<'_>) {
     off(hw);
-    let all = SOURCES
-        .iter()
-        .fold(VECTOR_ERROR, |all, source| all | source);
-    hw.regs.write32(gt_reg::ENABLE_RENDER_COPY, both(all));
-    hw.regs.write32(gt_reg::ENABLE_VIDEO, both(all));
+    hw.regs.write32(gt_reg::ENABLE_RENDER_COPY, both(ALL));
+    hw.regs.write32(gt_reg::ENABLE_VIDEO, both(ALL));
     hw.regs
-        .write32(gt_reg::ENABLE_COMPUTE, u32::from(all) << 16);
+        .write32(gt_reg::ENABLE_COMPUTE, u32::from(ALL) << 16);
     for (_, engine) in fuses::numbered(hw) {
         let mask = mask_of(engine.desc.id);
-        hw.regs.write32(mask.offset, value(hw, mask, gt));
+        hw.regs.write32(mask.offset, open(mask));
     }
     let enable = gt_reg::INTERRUPT_ENABLE;
     hw.regs.write32_flush(gt_reg::TILE_INTERRUPT, enable);
 }
 
-/// Returns whether an engine with this mask register has a pending interrupt.
-fn is_pending(hw: &Hw<'_>, mask: Mask) -> bool {
-    let all = || fuses::numbered(hw).filter(|(_, e)| mask_of(e.desc.id) == mask);
-    let bits = all().fold(0, |bits, (_, e)| bits | bit_of(e.desc.id).1);
-    let word = all().next().map(|(_, e)| bit_of(e.desc.id).0);
-    word.is_some_and(|word| hw.regs.read32(word) & bits != 0)
-}
-
-/// Arms or disarms one of an engine's [`SOURCES`]. An engine with a pending bit stays armed, because
-/// masking it would leave an identity without content: that interrupt comes, and disarms it later.
-/// No other thread acknowledges events meanwhile.
+/// Arms or disarms one of an engine's [`SOURCES`]. The engine's start disarms both. Asleep, nothing
+/// is written.
 pub(super) fn arm(hw: &Hw<'_>, gt: &mut Gt, engine: usize, source: u16, on: bool) {
     let Some((_, found)) = fuses::numbered(hw).nth(engine) else {
         return;
     };
-    let Some(word) = SOURCES.iter().position(|s| *s == source) else {
-        return;
-    };
-    let set = |gt: &mut Gt, on: bool| {
+    let mut open = VECTOR_ERROR;
+    for (armed, one) in gt.irq.iter_mut().zip(SOURCES) {
         let bit = 1u32.wrapping_shl(engine as u32);
-        let armed = gt.irq.get_mut(word)?;
-        let old = *armed;
-        *armed = if on { old | bit } else { old & !bit };
-        (*armed != old).then_some(())
-    };
-    if set(gt, on).is_none() {
+        if one == source {
+            *armed = if on { *armed | bit } else { *armed & !bit };
+        }
+        if *armed & bit != 0 {
+            open |= one;
+        }
+    }
+    if !gt.awake {
         return;
     }
-    let mask = mask_of(found.desc.id);
+    let value = !u32::from(open);
     if on {
         if source == VECTOR_USER {
             gt.counts.irq_arms = gt.counts.irq_arms.wrapping_add(1);
         }
         // Read back: what the caller's next look does not see must find it armed.
-        hw.regs.write32_flush(mask.offset, value(hw, mask, gt));
+        found.write_flush(hw, regs::IMR, value);
     } else {
-        hw.regs.write32(mask.offset, value(hw, mask, gt));
-        if is_pending(hw, mask) {
-            let _ = set(gt, true);
-            hw.regs.write32(mask.offset, value(hw, mask, gt));
-        }
+        found.write(hw, regs::IMR, value);
     }
 }
 
@@ -377,18 +342,17 @@ mod tests {
     }
 
     #[test]
-    fn on_lets_errors_through_and_opens_the_gate_last() {
+    fn on_opens_the_masks_of_all_engines_and_the_gate_last() {
         let mock = Mock::default();
-        on(&probed(&mock), &mut Gt::default());
-        // Bits 0, 3 and 8 enabled; render in 31:16, blitter in 15:0, compute in 31:16.
+        on(&probed(&mock));
+        // Bits 0, 3 and 8; render in 31:16, blitter in 15:0, compute in 31:16.
         assert_eq!(mock.written(0x19_0030), [0, 0x0109_0109]);
         assert_eq!(mock.written(0x19_0034), [0, 0x0109_0109]);
         assert_eq!(mock.written(0x19_0048), [0, 0x0109_0000]);
-        // Bit 3 not masked.
-        assert_eq!(mock.written(0x19_0090), [u32::MAX, !0x0008_0000]);
-        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0008_0000]);
-        assert_eq!(mock.written(0x19_00ac), [u32::MAX, !0x0008_0008]);
-        assert_eq!(mock.written(0x19_0104), [u32::MAX]);
+        assert_eq!(mock.written(0x19_0090), [u32::MAX, !0x0109_0000]);
+        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0109_0000]);
+        assert_eq!(mock.written(0x19_00ac), [u32::MAX, !0x0109_0109]);
+        assert_eq!(mock.written(0x19_0104), [u32::MAX], "no such engine");
         let log = mock.take();
         assert_eq!(
             log[log.len() - 2..],
@@ -397,81 +361,56 @@ mod tests {
     }
 
     #[test]
-    fn arming_opens_one_bit_and_is_read_back() {
+    fn arming_opens_the_engines_own_mask_and_is_read_back() {
         let mock = Mock::default();
-        let mut gt = Gt::default();
+        let mut gt = Gt {
+            awake: true,
+            ..Gt::default()
+        };
         // In the topology: render, blitter, compute, video 0 and 2, enhancers.
-        for (engine, mask, value) in [
-            (0, 0x90, !0x0009_0000),
-            (1, 0xa0, !0x0009_0000),
-            (2, 0x100, !0x0009_0009),
-            (3, 0xa8, !0x0009_0009),
-            (4, 0xac, !0x0009_0009),
-            (5, 0xd0, !0x0009_0009),
-            (6, 0xd0, !0x0009_0009u32),
+        for (engine, base) in [
+            (0, 0x2000),
+            (1, 0x2_2000),
+            (2, 0x1_a000),
+            (3, 0x1c_0000),
+            (4, 0x1d_0000),
+            (5, 0x1c_8000),
+            (6, 0x1d_8000),
         ] {
+            // A8h; errors are open all the time, completions are bit 0.
+            let at = base + 0xa8;
             arm(&probed(&mock), &mut gt, engine, VECTOR_USER, true);
-            let at = 0x19_0000 + mask;
-            assert_eq!(mock.take(), [W(at, value), R(at)]);
-            arm(&probed(&mock), &mut gt, engine, VECTOR_USER, true);
-            assert_eq!(mock.take(), [], "armed already");
+            assert_eq!(mock.take(), [W(at, !9), R(at)]);
+            arm(&probed(&mock), &mut gt, engine, VECTOR_USER, false);
+            assert_eq!(mock.take(), [W(at, !8)]);
         }
         assert_eq!(gt.counts.irq_arms, 7);
-        // The other enhancer keeps the mask that both have open.
-        arm(&probed(&mock), &mut gt, 5, VECTOR_USER, false);
-        let open = W(0x19_00d0, !0x0009_0009);
-        assert_eq!(mock.take(), [open, R(0x19_001c)]);
-        // One of both has said something (bit 31 is the first one's, 30 the second one's): it stays
-        // open.
-        for bit in [31, 30] {
-            mock.set(0x19_001c, 1 << bit);
-            arm(&probed(&mock), &mut gt, 6, VECTOR_USER, false);
-            let shut = W(0x19_00d0, !0x0008_0008);
-            assert_eq!(mock.take(), [shut, R(0x19_001c), open]);
-            arm(&probed(&mock), &mut gt, 6, VECTOR_USER, true);
-            assert_eq!(mock.take(), [], "armed as before");
-        }
-        // Other engines' events do not matter.
-        mock.set(0x19_001c, !(3 << 30));
-        arm(&probed(&mock), &mut gt, 6, VECTOR_USER, false);
-        assert_eq!(mock.take(), [W(0x19_00d0, !0x0008_0008), R(0x19_001c)]);
-        // The blitter is bit 15 of the first word.
-        mock.set(0x19_0018, 1 << 15);
-        arm(&probed(&mock), &mut gt, 1, VECTOR_USER, false);
-        let (shut, open) = (W(0x19_00a0, !0x0008_0000), W(0x19_00a0, !0x0009_0000));
-        assert_eq!(mock.take(), [shut, R(0x19_0018), open]);
         arm(&probed(&mock), &mut gt, 7, VECTOR_USER, true);
         assert_eq!(mock.take(), [], "no such engine");
-        // Armed interrupts stay armed.
-        on(&probed(&mock), &mut gt);
-        assert_eq!(mock.written(0x19_00a0), [u32::MAX, !0x0009_0000]);
     }
 
     #[test]
     fn completions_and_switches_are_armed_apart() {
         let mock = Mock::default();
-        let mut gt = Gt::default();
+        let mut gt = Gt {
+            awake: true,
+            ..Gt::default()
+        };
+        let at = 0x2_20a8;
         arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, true);
-        // Bit 8, of the blitter's half 31:16.
-        let at = 0x19_00a0;
-        assert_eq!(mock.take(), [W(at, !0x0108_0000), R(at)]);
+        assert_eq!(mock.take(), [W(at, !0x108), R(at)]);
         assert_eq!(gt.counts.irq_arms, 0, "there is no waiter");
         arm(&probed(&mock), &mut gt, 1, VECTOR_USER, true);
-        assert_eq!(mock.take(), [W(at, !0x0109_0000), R(at)]);
+        assert_eq!(mock.take(), [W(at, !0x109), R(at)]);
         arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, false);
-        assert_eq!(mock.take(), [W(at, !0x0009_0000), R(0x19_0018)]);
-        arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, true);
-        on(&probed(&mock), &mut gt);
-        assert_eq!(mock.written(at).last(), Some(&!0x0109_0000));
-        // Bit 15 of the word is pending: it stays armed.
-        mock.set(0x19_0018, 1 << 15);
-        mock.take();
-        arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, false);
-        let (shut, open) = (W(at, !0x0009_0000), W(at, !0x0109_0000));
-        assert_eq!(mock.take(), [shut, R(0x19_0018), open]);
-        // Other sources are not armed at all.
-        arm(&probed(&mock), &mut gt, 1, VECTOR_ERROR, true);
+        assert_eq!(mock.take(), [W(at, !9)]);
+        // Asleep, the register does not hold what is written.
+        gt.awake = false;
+        arm(&probed(&mock), &mut gt, 1, VECTOR_USER, false);
         assert_eq!(mock.take(), []);
+        gt.awake = true;
+        arm(&probed(&mock), &mut gt, 1, VECTOR_SWITCH, true);
+        assert_eq!(mock.take(), [W(at, !0x108), R(at)]);
     }
 
     #[test]

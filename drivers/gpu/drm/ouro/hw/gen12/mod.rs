@@ -156,8 +156,8 @@ impl Generation for Gen12 {
         forcewake::sleep(hw, gt);
     }
 
-    fn irq_on(&self, hw: &Hw<'_>, gt: &mut Gt) {
-        interrupts::on(hw, gt);
+    fn irq_on(&self, hw: &Hw<'_>, _gt: &mut Gt) {
+        interrupts::on(hw);
     }
 
     fn irq_off(&self, hw: &Hw<'_>, _gt: &mut Gt) {

@@ -452,11 +452,15 @@ impl Lists {
         true
     }
 
-    /// Loads the contexts that should run.
-    fn schedule(&mut self, engine: &Engine, now: u64) {
+    /// Loads the contexts that should run. Before that, disarms the context switch interrupt if no
+    /// other load has to follow this one.
+    fn schedule(&mut self, engine: &Engine, arming: &mut Arming, now: u64) {
         let Some(load) = self.sched.schedule(now) else {
             return;
         };
+        if !self.needs_event(engine) {
+            engine.disarm_switches(arming);
+        }
         let listed = |id: &u32| self.contexts.get(id.checked_sub(1)? as usize)?.as_ref();
         let tails = || {
             for (entry, id) in load.entries().iter().zip(load.ids()) {
@@ -502,15 +506,15 @@ impl Lists {
     /// Reads events, and loads the contexts that should run next. Arms the context switch interrupt
     /// if the next event must be seen at once.
     pub(in crate::submit) fn go_on(&mut self, engine: &Engine, arming: &mut Arming) {
-        self.next_load(engine);
+        self.next_load(engine, arming);
         if self.needs_event(engine) && engine.arm_switches(arming) {
             // Events before that do not interrupt.
-            self.next_load(engine);
+            self.next_load(engine, arming);
         }
         self.show(engine);
     }
 
-    fn next_load(&mut self, engine: &Engine) {
+    fn next_load(&mut self, engine: &Engine, arming: &mut Arming) {
         let now = time::monotonic_ns();
         self.listen(engine, now);
         let first = self.tell(engine, now);
@@ -518,7 +522,7 @@ impl Lists {
         // Completed requests must be retired first. The fence's waiter has armed the interrupt,
         // which will do it.
         if !self.broken && !first {
-            self.schedule(engine, now);
+            self.schedule(engine, arming, now);
             if let Some(then) = self.sched.next(now) {
                 engine.retirer.look_in(then.saturating_sub(now));
             }
