@@ -514,6 +514,28 @@ int ouro_access_ok(unsigned long addr, unsigned long size)
 	return access_ok((void __user *)addr, size);
 }
 
+/* Writes n values of 64 bits, a stride apart on both sides. */
+int ouro_put_fields(unsigned long to, unsigned long to_stride, const void *from,
+		    unsigned long from_stride, unsigned long n)
+{
+	u8 __user *place = (u8 __user *)to;
+
+	if (!n)
+		return 0;
+	if (!user_write_access_begin(place, (n - 1) * to_stride + sizeof(u64)))
+		return -EFAULT;
+	for (; n; n--) {
+		unsafe_put_user(*(const u64 *)from, (u64 __user *)place, fault);
+		place += to_stride;
+		from += from_stride;
+	}
+	user_write_access_end();
+	return 0;
+fault:
+	user_write_access_end();
+	return -EFAULT;
+}
+
 void ouro_pagefault_disable(void)
 {
 	pagefault_disable();

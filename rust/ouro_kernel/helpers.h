@@ -179,6 +179,8 @@ bool ouro_is_current_master(struct drm_file *file);
 bool ouro_bar_is_memory(struct pci_dev *pdev, int bar);
 int ouro_take_from_firmware(struct pci_dev *pdev, const char *name);
 int ouro_access_ok(unsigned long addr, unsigned long size);
+int ouro_put_fields(unsigned long to, unsigned long to_stride, const void *from,
+		    unsigned long from_stride, unsigned long n);
 
 /* page faults during copies: an error instead of a wait */
 void ouro_pagefault_disable(void);

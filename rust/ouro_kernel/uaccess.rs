@@ -4,7 +4,9 @@
 //!
 //! Must not be called under a reservation or any lock that a page fault may take.
 
+use core::ptr;
 use kernel::{
+    error::to_result,
     prelude::*,
     uaccess::{UserPtr, UserSlice},
 };
@@ -59,6 +61,40 @@ pub fn write<T: IntoBytes + Immutable + ?Sized>(address: u64, value: &T) -> Resu
     UserSlice::new(UserPtr::from_addr(address as usize), bytes.len())
         .writer()
         .write_slice(bytes)
+}
+
+/// Most values that [`write_fields`] writes at once: the caller is not preempted meanwhile on some
+/// kernels.
+const FIELDS: usize = 1024;
+
+/// Writes a field of each of `values` to an array of user space, whose elements are `stride` bytes
+/// apart; the first field is at `address`.
+///
+/// Errors: `EFAULT`; some may have been written.
+pub fn write_fields<T>(
+    mut address: u64,
+    stride: usize,
+    values: &[T],
+    field: fn(&T) -> &u64,
+) -> Result {
+    for some in values.chunks(FIELDS) {
+        let Some(first) = some.first() else { break };
+        // SAFETY: The field of each value is as far from that of the one before as the values are,
+        // and lies in `some`. The function checks the addresses of user space, whose range does not
+        // overflow: `FIELDS` strides are less than an address.
+        let failed = unsafe {
+            crate::raw::ouro_put_fields(
+                address as usize,
+                stride,
+                ptr::from_ref(field(first)).cast(),
+                size_of::<T>(),
+                some.len(),
+            )
+        };
+        to_result(failed)?;
+        address = address.wrapping_add((stride * some.len()) as u64);
+    }
+    Ok(())
 }
 
 /// Checks whether an address range can be one of user space, mapped or not.

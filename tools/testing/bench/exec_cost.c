@@ -86,7 +86,7 @@ static int smaller(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A model's counters, by their indexes (Documentation/gpu/ouro/model.rst, "The counters window"). */
+/* A model's counters, by their indexes (model.rst, "The counters window"). */
 static const uint32_t counters[] = { 0, 1, 26, 59 };
 enum { READS, WRITES, INTERRUPTS, LOADS, COUNTERS };
 

@@ -13,6 +13,7 @@ pub enum BadRelocation {
 /// Checks the offset of a value of `bytes` (4 or 8) in a BO of `size` bytes.
 ///
 /// A value may straddle pages, but not the BO's end.
+#[inline]
 pub fn place(offset: u64, bytes: u64, size: u64) -> Result<u64, BadRelocation> {
     if offset & 3 != 0 {
         return Err(BadRelocation::Unaligned);
@@ -25,6 +26,7 @@ pub fn place(offset: u64, bytes: u64, size: u64) -> Result<u64, BadRelocation> {
 
 /// Returns the value for a target at `address` and a signed or unsigned `delta`: the sum wraps at
 /// the width of an address in commands, which is how user space expresses a negative delta.
+#[inline]
 pub fn value(address: u64, delta: u32, bits: u8) -> u64 {
     let sum = address.wrapping_add(u64::from(delta));
     match bits {

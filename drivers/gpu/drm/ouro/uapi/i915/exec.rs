@@ -196,13 +196,17 @@ pub(super) fn execbuffer2(
 /// Writes the new addresses of changed relocations to user space.
 fn tell_relocations(exec: &Exec, list: &[abi::drm_i915_gem_exec_object2]) {
     let field = core::mem::offset_of!(abi::drm_i915_gem_relocation_entry, presumed_offset) as u64;
-    let stride = size_of::<abi::drm_i915_gem_relocation_entry>() as u64;
+    let stride = size_of::<abi::drm_i915_gem_relocation_entry>();
     for (entry, o) in exec.objects.iter().zip(list.iter()) {
-        for (i, r) in (0u64..).zip(entry.relocations.iter()) {
-            if r.written {
-                let at = o.relocs_ptr.wrapping_add(i * stride).wrapping_add(field);
-                let _ = uaccess::write(at, &r.presumed);
+        let mut i = 0;
+        // Most often all of them are written, or none.
+        for run in entry.relocations.chunk_by(|a, b| a.written == b.written) {
+            if run.first().is_some_and(|r| r.written) {
+                let at = (i * stride) as u64 + field;
+                let at = o.relocs_ptr.wrapping_add(at);
+                let _ = uaccess::write_fields(at, stride, run, |r| &r.presumed);
             }
+            i += run.len();
         }
     }
 }
