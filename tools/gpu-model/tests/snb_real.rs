@@ -427,7 +427,7 @@ fn a_reset_takes_a_few_reads() {
     rig.clean();
 }
 
-/// Upstream: "sometimes the idle flag is not set even though the ring is empty".
+/// Upstream has seen rings without work that do not report idle (`intel_engine_stop_cs`).
 #[test]
 fn an_empty_ring_may_not_look_idle() {
     let rig = Rig::new();
