@@ -6,8 +6,15 @@
 
 state=$(echo /sys/class/drm/card*/error)
 
-# The commands of store are those of two generations, as hello tells.
+# The commands of store are those of two generations, those of copy of three, as hello tells.
 stores() { /tests/hello.helper | grep -qE '\((gen6|gen7)\)'; }
+copies() { /tests/hello.helper | grep -qE '\((gen4|gen6|gen7)\)'; }
+# Both say the same, but for how often an engine has worked.
+alike() {
+    /tests/hello.helper | sed 's/: [0-9].*//' >/tmp/hello-c
+    /tests/rust-hello.helper | sed 's/: [0-9].*//' >/tmp/hello-rust
+    [ -s /tmp/hello-c ] && cmp /tmp/hello-c /tmp/hello-rust
+}
 hangs() {
     # status 1 and these words, or the example is not true
     ! /tests/store.helper wrong >/tmp/hung 2>&1 && grep -q 'the GPU hung in this batch' /tmp/hung
@@ -22,8 +29,14 @@ done
 
 check_begin
 check "hello says what the device is" /tests/hello.helper
+check "hello in Rust says the same" alike
+if copies; then
+    check "copy copies" /tests/copy.helper
+    check "copy in Rust copies" /tests/rust-copy.helper
+fi
 if stores; then
     check "store stores" /tests/store.helper
+    check "store in Rust stores" /tests/rust-store.helper
     echo >"$state"
     check "store hangs if it is told to" hangs
     check "the error state names the process" told

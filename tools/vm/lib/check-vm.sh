@@ -168,7 +168,7 @@ vm_tests() {
     kselftests_for "$GPU_DRIVER" "$dir"
     cp "$VM_DIR"/guest-tests/lifecycle.sh "$dir/zz-lifecycle.sh"
     cp "$VM_DIR"/guest-tests/examples.sh "$dir/"
-    for file in hello store; do cp "$EXAMPLES/$file" "$dir/$file.helper"; done
+    for file in {,rust-}{hello,store,copy}; do cp "$EXAMPLES/$file" "$dir/$file.helper"; done
     for file in $GPU_LEFT_OUT; do rm -f "$dir/$file" "$dir/zz-$file.sh"; done
     tests_only "$dir" "$GPU_ONLY"
     LONGER=''

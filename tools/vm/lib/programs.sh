@@ -53,6 +53,17 @@ build_selftests() {
     mkdir -p "$EXAMPLES"
     enter make -s -C "$OURO_TOP/examples" OUT="$EXAMPLES" HEADERS="$(step_dir headers)/include" CC=gcc \
         CFLAGS='-O2 -Wall -Wextra -Werror -static'
+    examples_cargo build --release --target x86_64-unknown-linux-gnu
+    local program
+    for program in hello store copy; do
+        install -m 755 "$(cargo_target)/x86_64-unknown-linux-gnu/release/$program" "$EXAMPLES/rust-$program"
+    done
+}
+
+# examples_cargo COMMAND...: Cargo on the examples in Rust, a workspace of their own. Static: the guest has no libraries.
+examples_cargo() {
+    (cd "$OURO_TOP/examples/rust" && CARGO_TARGET_DIR=$(cargo_target) HEADERS=$(step_dir headers)/include \
+        RUSTFLAGS="-C target-feature=+crt-static" enter cargo "$1" --locked --quiet "${@:2}")
 }
 
 # The GPUs there are, one a line: the models say.
