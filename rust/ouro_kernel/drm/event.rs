@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Uevents of a device (`KOBJ_CHANGE` of the primary node).
+//! The primary node of a device: its number, and its uevents (`KOBJ_CHANGE`).
 //!
 //! C header: `include/linux/kobject.h`
 
@@ -9,6 +9,12 @@ use kernel::{bindings, error::to_result, prelude::*};
 use super::{Device, Driver};
 
 impl<D: Driver> Device<D> {
+    /// Returns the number n of its primary node `card<n>`. Any context.
+    pub fn card(&self) -> u32 {
+        // SAFETY: A device has a primary minor for as long as it lives, whose number does not change.
+        unsafe { (*(*self.as_raw()).primary).index as u32 }
+    }
+
     /// Sends a uevent with a variable, such as `ERROR=1`. Allocates; sleeps.
     ///
     /// Errors: `ENODEV` before the device is registered and after it was unplugged, `ENOMEM`.

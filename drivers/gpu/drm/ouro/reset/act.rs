@@ -19,7 +19,14 @@ use ouro_core::{
 use ouro_hw::{generation::ResetScope, report::Report, types::Seqno};
 use ouro_kernel::{fence, time};
 
-use super::{bit, events::Event, has, state::ErrorState, Allowed, Held, Inner, Recovery, Why};
+use super::{
+    bit,
+    events::Event,
+    has,
+    message::{Kept, Message},
+    state::ErrorState,
+    Allowed, Held, Inner, Recovery, Why,
+};
 use crate::{
     report::{self, Words},
     submit::Engine,
@@ -64,19 +71,23 @@ impl Recovery {
             lost.suspect = suspect;
         }
         let dev = self.hardware.dev();
-        dev_err!(dev, "{}: reset: {}\n", Words(desc.id), why.text());
+        let ran_ms = engine.ran(time::monotonic_ns()) / 1_000_000;
         if why.blames() {
             self.events.tell(Event::Error);
         }
         scope = match self.allowed() {
-            Allowed::None => return self.wedge(inner, held),
+            Allowed::None => {
+                self.log(engine, why, ran_ms, Kept::None, held);
+                return self.wedge(inner, held);
+            }
             Allowed::Engine if desc.reset_group.is_some() => self.reset_with(engine),
             Allowed::All | Allowed::Engine => !0,
         };
         self.freeze(scope);
         let report = self.hardware.take_errors();
+        let kept = self.capture(engine, suspect, why, scope, &report, held);
+        self.log(engine, why, ran_ms, kept, held);
         report::print(dev, &report);
-        self.capture(engine, suspect, why, scope, &report, held);
         if why.blames() {
             self.events.tell(Event::Reset);
         }
@@ -105,7 +116,22 @@ impl Recovery {
         Ok(())
     }
 
-    /// Captures an error state, if none is kept yet, and there is memory.
+    /// Writes the line about a reset to the kernel log.
+    fn log(&self, engine: &Engine, why: Why, ran_ms: u64, kept: Kept, held: &Held) {
+        let context = held.request.as_ref().and_then(|r| r.context.as_ref());
+        let message = Message {
+            engine: engine.hw().desc().id,
+            why,
+            holder: context.and_then(|c| c.holder()),
+            ran_ms,
+            kept,
+            card: self.events.card(),
+        };
+        dev_err!(self.hardware.dev(), "{}\n", Words(message));
+    }
+
+    /// Captures an error state, if none is kept yet, and there is memory. Returns whether there is
+    /// one.
     fn capture(
         &self,
         engine: &Engine,
@@ -114,20 +140,23 @@ impl Recovery {
         scope: u32,
         report: &Report,
         held: &mut Held,
-    ) {
-        if !why.blames() || !self.errors.is_empty() {
-            return;
+    ) -> Kept {
+        if !why.blames() {
+            return Kept::None;
+        }
+        if !self.errors.is_empty() {
+            return Kept::Before;
         }
         let hung = engine;
         let now = time::monotonic_ns();
         let Some(mut state) = ErrorState::new(engine, why, now, self.resets(), report) else {
-            return;
+            return Kept::None;
         };
         let request = held.request.as_ref();
         if let Some(request) = request.filter(|r| Some(r.number()) == suspect) {
             let context = request.context.as_ref();
             if context.is_some_and(|c| c.params().no_error_capture.get()) {
-                return;
+                return Kept::None;
             }
             state.add_request(self.executor.bo_device(), request);
         }
@@ -142,10 +171,12 @@ impl Recovery {
                 None => state.add_ring(engine, engine.line()),
             }
         }
-        if let Ok(state) = Arc::new(state, GFP_NOWAIT | __GFP_NOWARN) {
-            held.state = Some(state.clone());
-            self.errors.keep(state);
-        }
+        let Ok(state) = Arc::new(state, GFP_NOWAIT | __GFP_NOWARN) else {
+            return Kept::None;
+        };
+        held.state = Some(state.clone());
+        self.errors.keep(state);
+        Kept::Now
     }
 
     /// Returns the engines of an engine's reset group.
@@ -217,9 +248,9 @@ impl Recovery {
             // The kernel's contexts are never banned.
             if let (true, Some(holder)) = (why.blames(), context.holder()) {
                 context.has_hung();
-                let banned = if context.is_banned() { ", banned" } else { "" };
-                let id = Words(engine.hw().desc().id);
-                dev_err!(self.hardware.dev(), "{}: it ran {}{}\n", id, holder, banned);
+                if context.is_banned() {
+                    dev_err!(self.hardware.dev(), "{} is banned\n", holder);
+                }
             }
             // The context's state may be the cause of the hang: reset it.
             if let (Some(seat), Some(_)) = (context.seat(engine), context.holder()) {

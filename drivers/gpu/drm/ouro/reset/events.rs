@@ -36,6 +36,8 @@ pub(crate) struct Events {
     error: Atomic<bool>,
     reset: Atomic<bool>,
     over: Atomic<bool>,
+    /// The number n of `/sys/class/drm/card<n>`; `u32::MAX` before the device is registered.
+    card: Atomic<u32>,
     /// The device, from registration until the driver is unbound.
     #[pin]
     device: Mutex<Option<ARef<Device>>>,
@@ -75,6 +77,7 @@ impl Events {
                 error: Atomic::new(false),
                 reset: Atomic::new(false),
                 over: Atomic::new(false),
+                card: Atomic::new(u32::MAX),
                 device <- new_mutex!(None, "ouro_events"),
                 teller <- new_work!("ouro_events"),
             }),
@@ -88,7 +91,17 @@ impl Events {
             // Events of the time before the registration are dropped.
             pending.store(false, ordering::Relaxed);
         }
+        self.card.store(device.card(), ordering::Relaxed);
         *self.device.lock() = Some(device);
+    }
+
+    /// Returns the number n of `/sys/class/drm/card<n>`; `None` before the device is registered.
+    /// Any context.
+    pub(super) fn card(&self) -> Option<u32> {
+        match self.card.load(ordering::Relaxed) {
+            u32::MAX => None,
+            card => Some(card),
+        }
     }
 
     /// Sends an event soon. Any context. Events in quick succession may be merged.

@@ -18,6 +18,7 @@
 mod act;
 mod errors;
 mod events;
+mod message;
 mod state;
 mod text;
 

@@ -121,6 +121,21 @@ impl Engine {
         }
     }
 
+    /// Returns for how many nanoseconds the oldest request has run at `now`; 0 if there is none. Any
+    /// context.
+    pub(crate) fn ran(&self, now: u64) -> u64 {
+        let queue = self.queue.lock();
+        let Some(first) = queue.port.first() else {
+            return 0;
+        };
+        let emitted = first.emitted.lock();
+        match &queue.port {
+            // Other contexts may have run in between.
+            Port::Lists(_) => emitted.ran,
+            _ => now.saturating_sub(emitted.at.max(queue.last_done)),
+        }
+    }
+
     /// Returns the oldest request that is emitted and not retired. Any context.
     pub(crate) fn oldest(&self) -> Option<Oldest> {
         let queue = self.queue.lock();

@@ -466,4 +466,70 @@ TEST_F(error_state, devcoredump)
 	EXPECT_EQ(0, clear(self->fd));
 }
 
+/*
+ * The line about a hang that comes after what `log` has been read of, without
+ * its head: false if there is none. What comes later is left for the next call.
+ */
+static bool logged(int log, char *line, size_t size)
+{
+	char record[8192], *at;
+	ssize_t got;
+
+	while ((got = read(log, record, sizeof(record) - 1)) > 0 || (got < 0 && errno == EPIPE)) {
+		if (got < 0)
+			continue;
+		record[got] = 0;
+		at = strstr(record, ": GPU hang on ");
+		if (!at)
+			continue;
+		snprintf(line, size, "%s", at + 2);
+		*strchrnul(line, '\n') = 0;
+		return true;
+	}
+	return false;
+}
+
+/* Engine, process, how long it ran, and where the error state is: one line of the kernel's log. */
+TEST_F(error_state, the_log_tells_of_it)
+{
+	__u32 marked[2] = { gem_create(self->fd, PAGE), gem_create(self->fd, PAGE) };
+	const struct engine *engine = &self->gpu.engines[0];
+	char line[512] = "", head[128], path[64], tail[128];
+	unsigned int ms = 0, round;
+	__u64 addresses[2], batch;
+	int log, at;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver says it in other words");
+	log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ASSERT_LE(0, log);
+	file_of(self->fd, path, sizeof(path));
+	ASSERT_EQ(0, clear(self->fd));
+	for (round = 0; round < 2; round++) {
+		lseek(log, 0, SEEK_END);
+		ASSERT_EQ(-EIO, hang(&self->gpu, engine, context_create(self->fd), marked,
+				     addresses, &batch));
+		ASSERT_TRUE(logged(log, line, sizeof(line)));
+		snprintf(head, sizeof(head), "GPU hang on %s: error_state[%d] ran for %%u ms, %%n",
+			 engine->name, getpid());
+		at = 0;
+		if (sscanf(line, head, &ms, &at) != 1)
+			at = 0;
+		/* a limit is 300 ms at least, and half of it without a move is enough */
+		EXPECT_TRUE(at && ms >= 100 && ms < 60000);
+		/* the first one is kept */
+		snprintf(tail, sizeof(tail), "; %s%s",
+			 round ? "an earlier error state is in " : "error state: ", path);
+		EXPECT_TRUE(strlen(line) > strlen(tail) &&
+			    !strcmp(line + strlen(line) - strlen(tail), tail))
+		{
+			TH_LOG("%s", line);
+		}
+		EXPECT_FALSE(logged(log, line, sizeof(line)));
+	}
+	EXPECT_EQ(0, access(path, R_OK));
+	EXPECT_EQ(0, clear(self->fd));
+	close(log);
+}
+
 TEST_HARNESS_MAIN
