@@ -38,6 +38,9 @@ shell:
 check:
 	@$(vm)/check all $(call option,GPU,gpu)
 
+check-quick:
+	@$(vm)/quick --gpu "$(gpu)"
+
 check-host:
 	@$(vm)/check host
 
@@ -68,6 +71,12 @@ fuzz:
 docs:
 	@$(vm)/docs
 
+rust-analyzer:
+	@$(vm)/editor
+
+compile_commands.json:
+	@$(vm)/editor
+
 bench:
 	@$(vm)/bench --gpu "$(gpu)" $(if $(call said,RECORD),--record) $(if $(call said,OURS),--ours)
 
@@ -79,4 +88,4 @@ help:
 	@$(vm)/help
 
 .DEFAULT_GOAL := module
-.PHONY: module kernel install uninstall run shell check check-host check-vm check-peer check-clients check-igt check-mesa check-setup mutants fuzz bench docs clean help
+.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-setup mutants fuzz bench docs rust-analyzer compile_commands.json clean help
