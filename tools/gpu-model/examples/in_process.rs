@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A modelled Sandy Bridge in this process, without QEMU or a kernel: its blitter fills a picture.
 //!
 //!     cargo run -p gpu-model --example in_process

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Memory that a card has itself, and that its guest may map: video memory, local memory, a global
 //! page table.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Chaos: faults of all kinds at random, from a seed.
 //!
 //! What happens at the n-th opportunity of a kind on an engine depends on the seed and on n alone,

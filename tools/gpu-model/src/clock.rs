@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The time a model lives in: the host's clock for a server, a hand-driven one for tests.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the model counts. The position of a counter is also its index in the test
 //! capability (see `test_capability`), so entries are only ever added at the end.
 

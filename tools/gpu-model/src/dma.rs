@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Guest memory as vfio-user hands it over: pieces of files, mapped and unmapped at run time.
 //!
 //! QEMU cuts guest RAM at firmware areas and at 4 GiB, so one access may cross pieces. Areas that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Injected misbehaviour: what a test can make a model do wrong, and when.
 //!
 //! On the command line: `kind[:engine][@skip][xTIMES][=value]`, for example `hang:bcs@10`,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Habits of real cards that a kind model spares its driver: each can be chosen for itself, by its name.
 
 /// A habit that a model has not.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts that an injected fault has put off, of any chip.
 
 /// So many can be late at the same time; more of them are swallowed, as a mask would.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Which registers were written: one entry for each register and each origin, with what was written and when for the
 //! first time. Two drivers of one card can be compared by it, where a trace of each would be long and never the same.
 //!

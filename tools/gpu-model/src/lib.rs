@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Modelled GPUs: software that behaves as the hardware documents say, on a PCI bus.
 //!
 //! A model is a library first: [`ring::RingGpu`], [`r5xx::R5xx`] and [`dg2::Dg2`] can be driven in process, command by

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! `gpu-model`: serves a modelled GPU to QEMU over vfio-user.
 
 use anyhow::Context;

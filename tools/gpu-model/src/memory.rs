@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Guest memory as a device sees it over DMA, and an in-process stand-in for tests.
 
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What every modelled GPU offers to a transport, and the list of those that exist.
 //!
 //! A chip, or a family of chips, is a folder; pieces that several Intel chips share are in `intel`.

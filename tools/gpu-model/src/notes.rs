@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What every device writes down and may be told to do wrong: counters, broken rules, accesses that
 //! no document names, injected faults, the trace. One of these sits in a chip's core.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The pace of a batch that does not end. A card that runs in circles takes nothing from the CPU; a model that
 //! does takes a processor of the host, and the guest wants it.
 

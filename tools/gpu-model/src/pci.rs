@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A conventional PCI configuration space: bytes, write masks and capabilities.
 //!
 //! PCI Local Bus 3.0 §6.1 and §6.8 (MSI), PCI Power Management 1.2 §3.2. What is special to a chip

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The vfio-user door: one client (QEMU) drives one model.
 //!
 //! Experience behind the choices here is in `reference/vfio-user.md` of the project: three

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The models' own PCI capability, through which a test in the guest reads counters and injects
 //! faults. No chip has it; no driver looks at it.
 //!

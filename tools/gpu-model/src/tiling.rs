@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Where a byte of a tiled surface lies: the X, Y and W walks and the bit-6 swizzle.
 //!
 //! A surface is a row of 4 KB tiles, repeated downwards: X tiles are 512 bytes by 8 rows, Y tiles 128 bytes by 32 rows,

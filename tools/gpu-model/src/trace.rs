@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the model saw and did: register accesses, executed commands, lints, interrupts.
 //!
 //! Events go to a bounded recorder in memory, to a file when one is set, and lints also to

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Fills, copies, clipping, overlap, tiles and state: commands as dwords, and the bytes that they leave, both by hand
 //! from G45 PRM V1b chapter 8 (sections named at each).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Wrong commands: which are refused, which are executed and reported, each with the dword that is wrong.
 
 mod blt_support;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What holds for all blits: they come out as pixel after pixel, whatever the operands, the clip rectangle and the
 //! overlap are; and no dwords whatever bring the blitter down.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Every drawing command with every raster operation at every depth, against the document's truth table evaluated bit
 //! by bit (G45 PRM V1b §8.2.1.3).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The ALU and predication (DG2 PRM Vol 8 "CS ALU Programming and Design", "Predication"; dwords from the
 //! digest, §2.1). In the ring, global addresses have bit 22 of the header.
 

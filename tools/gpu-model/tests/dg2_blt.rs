@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The blitter (digest §2.2 rows 2 to 5; Tile4's order of blocks from published drivers). The user
 //! spaces are those of the test rig: guest memory from 0x100000 on, local memory from 0x2400000 on.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The card before anything runs: PCI, fuses, wells, mailbox, tables, interrupts, resets. Literals
 //! are from the digest of DG2, §5, and the sections that the tests name.
 

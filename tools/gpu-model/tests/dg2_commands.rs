@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI commands, predication, the ALU (DG2 PRM Vol 8 "Memory Interface Commands for RCP",
 //! "Predication", "CS ALU Programming and Design"; dwords from the digest, §2.1). In the ring, global
 //! addresses have bit 22 of the header.

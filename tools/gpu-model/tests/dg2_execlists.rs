@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Submission, switches and their reports, context images (DG2 PRM Vol 8 "Execution List Submission
 //! Port", "Context Status", "Preemption", "Logical Ring Context Format"; layouts from the digest,
 //! §4.1, §4.2, §4.4). Context n has ID n + 1.

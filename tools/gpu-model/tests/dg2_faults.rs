@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Misbehaviour that is asked for, hostile guests, and the card that runs by itself.
 
 mod dg2_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A hostile guest in front of the modelled DG2: accesses of every place, size and value, and garbage where
 //! its engines take contexts, rings, batches and tables from. The model answers, stays small and ends.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Preemption, and waits that give way (DG2 PRM Vol 8 "Preemption", "MI_SEMAPHORE_WAIT"; layouts from the digest,
 //! §4.1, §4.2, §4.4). Context n has ID n + 1.
 

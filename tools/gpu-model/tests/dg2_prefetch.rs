@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Commands that are changed after they were fetched (DG2 PRM Vol 8 "Command Fetch", "Advanced Command
 //! Prefetch", "Self-Modifying Code"; bits of MI_ARB_CHECK and GFX_MODE from the digest).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a batch in the per-process space may not do, and the order of writes (DG2 PRM Vol 8 "User Mode
 //! Privileged Commands", "Producer-Consumer Data ordering for MI Commands").
 

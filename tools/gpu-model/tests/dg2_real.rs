@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What real machines with a DG2 do and a kind model spares its driver.
 //!
 //! Expected values are of the digest, and of what the upstream driver reads and writes.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a driver meets first on the modelled Gen4 chips: ids, BARs, configuration space, page table, reset.
 
 mod gen4_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Commands of the memory interface on the modelled Gen4 chips, batches and what they may not (chapters 1, 2, 5.3.5 to
 //! 5.3.7), and the blitter's on the render ring.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Compressors of what is displayed: GM965's, whose run lengths a decoder of this test's own reads back (6), and
 //! GM45's, of which the registers are known (7). Offsets of GM965's registers are the digest's (G-31).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Logical contexts on the modelled Gen4 chips (1.15, 5.8).
 
 mod gen4_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What commands of the modelled Gen4 chips wait for and flip (1.6, 1.9, 1.10, 1.12, 1.21, 5.3.7.3, 5.4.4 to 5.4.6), and
 //! surface probing (1.13).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Habits of real machines on the modelled Gen4 chips: what firmware or a kernel before has left, what is late. None
 //! of it is in the document; each is what upstream takes care of (`src/ring/real.rs`).
 

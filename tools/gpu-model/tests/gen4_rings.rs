@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Rings, interrupts and status pages of the modelled Gen4 chips (5.3.4, 5.4 to 5.6).
 
 mod gen4_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The video codec engine of the modelled G45 and GM45: its commands of the memory interface (chapter 2).
 
 mod gen4_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Batches of the modelled Ivy Bridge: two levels, spaces, conditional ends (VCS PRM 1.2.4 to 1.2.6,
 //! 1.1.3.1, 1.1.7).
 

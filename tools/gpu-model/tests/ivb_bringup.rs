@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a driver meets first on the modelled Ivy Bridge: ids, forcewake of several threads, what the
 //! upstream driver's probe reads (digest V-01 to V-08; peer digest A.3, A.9, I.3).
 

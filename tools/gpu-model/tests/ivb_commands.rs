@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Commands of the modelled Ivy Bridge: registers, stores, semaphores, waits, the codec's
 //! (VCS PRM 1.1.2.2, 1.1.3.6 to 1.1.3.8, 1.2.8 to 1.2.18).
 

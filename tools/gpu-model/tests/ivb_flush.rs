@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Flushes of the modelled Ivy Bridge: MI_FLUSH_DW, sync flushes, PIPE_CONTROL
 //! (VCS PRM 1.1.3.3, 1.1.3.5, 1.2.7, 1.2.14; peer digest A.9).
 

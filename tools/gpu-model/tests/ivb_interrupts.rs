@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts, errors and the watchdog of the modelled Ivy Bridge (VCS PRM 1.1.5, 1.1.6; digest V-07,
 //! V-08).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Translation of the modelled Ivy Bridge: per-process tables of each engine, groups of the
 //! directory, TLBs and what shows them (VCS PRM 1.1.2, 1.1.3.4, 1.1.9; digest V-05, V-17).
 

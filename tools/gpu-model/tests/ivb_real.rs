@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What real machines with an Ivy Bridge do and a kind model spares its driver, where it differs from a
 //! Sandy Bridge: forcewake of several threads, firmware's bits, resets of one engine.
 //!

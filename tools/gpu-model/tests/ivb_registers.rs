@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of the modelled Ivy Bridge: offsets, reset values, masks (VCS PRM 1.1).
 
 mod ivb_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Rings of the modelled Ivy Bridge: registers, stop, arbitration, reports of the head
 //! (VCS PRM 1.1.3, 1.1.4, 1.2.2, 1.2.3).
 

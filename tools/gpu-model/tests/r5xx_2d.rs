@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The 2D engine: packets and type-0 writes, brushes, raster operations, clipping, mono expansion,
 //! overlap, comparison, tiles (R5xx guide §5.2.2; digest §2.3 to §2.5).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Brushes, mono expansion, lines and palettes of the 2D engine (R5xx guide §5.2.2; digest §2.3 to §2.5).
 //!
 //! The canvas is 64 x 32 pixels of 32 bits at 0x100000, rows of 256 bytes.

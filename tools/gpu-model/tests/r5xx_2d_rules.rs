@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the 2D engine is told wrongly: bodies that do not fit, missing data, state that stays (R5xx guide §5.2.2;
 //! digest §2.3 to §2.5).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Surfaces of draws: every byte that would be read or written (R5xx guide §6.2, §6.4.1, §6.6; fields from digest
 //! §2.6, §3.5, §4.7).
 

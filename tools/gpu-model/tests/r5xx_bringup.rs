@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The card as a driver finds it: configuration space, BIOS image, registers that must have a
 //! meaning, memory ranges, the GART (digest §5).
 

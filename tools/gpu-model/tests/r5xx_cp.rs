@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The command processor: ring, packets, indirect buffers, scratch registers, waits, interrupts, reset
 //! (R5xx guide §4, §5.1, §5.2.4, §5.2.5).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Injected misbehaviour, chaos, hostile streams, and the device on a thread of its own.
 
 mod r5xx_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A hostile guest in front of the modelled R5xx: accesses of every place, size and value, and garbage on
 //! the ring, in indirect buffers, in its table and in its microcode. The model answers, stays small and ends.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the CPU sees of video memory, and the DMA channels (R5xx guide §2.2, §4.7, §4.14; digest §4.1,
 //! §4.2).
 

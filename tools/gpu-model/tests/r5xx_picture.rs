@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Draws leave pixels: clears, triangles, depth (digest of 3D, §14.2, §15.3, §15.4, §16.1).
 
 mod r5xx_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Pipes and what is written to them: SU_REG_DEST (42C8), and FG_ZBREG_DEST (4BE8) on RV530 (digest of
 //! 3D, §12.7; AMD's page of ZB_ZPASS_ADDR).
 

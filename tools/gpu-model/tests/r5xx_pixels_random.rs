@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Whatever registers, programs and vertices say: a draw ends, nothing panics, and no byte is written that was not
 //! told as written before (the list that command-stream checkers are measured by).
 

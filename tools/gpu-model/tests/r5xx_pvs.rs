@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The vertex shader: the vectors of the digest of 3D, §15.1, some of which ran on a card, and what
 //! goes for all operations (R5xx guide §6.5.1, §6.5.6, §6.5.9).
 

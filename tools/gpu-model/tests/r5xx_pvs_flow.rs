@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Jumps, loops and subroutines of vertex programs (R5xx guide §6.5.5; digest of 3D, §3.4, §15.1).
 
 mod r5xx_pvs_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The operations of the math engine, one by one, by their listings in R5xx guide §6.5.8 (opcodes in §6.5.9).
 //! Only w of a source counts; the others hold NaN here.
 

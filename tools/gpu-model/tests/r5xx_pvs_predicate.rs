@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The predicate of vertex programs, and what does without it (R5xx guide §6.5.3, §6.5.4, §6.5.9).
 
 mod r5xx_pvs_rig;

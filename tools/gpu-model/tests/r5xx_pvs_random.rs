@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Any vertex program at all: it ends, and comes to what the plain second reading of R5xx guide §6.5 comes to
 //! (`r5xx_pvs_second`), bit for bit.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Addresses of vertex programs and their limits (R5xx guide §6.5.1, §6.4.11), and programs that are wrong: each
 //! has a result, and is told.
 

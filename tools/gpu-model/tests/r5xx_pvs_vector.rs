@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The operations of the vector engine, one by one, by their listings in R5xx guide §6.5.7 (opcodes in §6.5.9).
 //! Sources of 0, -0 and of what is not a number are there where the listing decides.
 

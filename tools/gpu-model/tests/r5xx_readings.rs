@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers that are understood in two ways: what either reading touches is listed, and told as
 //! `disputed` where they differ. And what was misread before: a comparison looks at its source.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What real cards do and a kind one spares its driver: sleep, resets, pipes, what firmware left.
 //!
 //! Expected values are of digest §3.2 and §5.2, and of what the upstream driver reads and writes.

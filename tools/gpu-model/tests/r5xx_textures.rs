@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Draws look up textures: copies as user space does them, wrap modes, filters, levels (digest of 3D, §6.3, §10,
 //! §14.2).
 

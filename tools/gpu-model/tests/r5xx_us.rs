@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The pixel shader: the vectors of the digest of 3D, §15.2, some of which ran on a card.
 
 mod r5xx_us_rig;

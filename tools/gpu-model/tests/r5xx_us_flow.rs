@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The pixel shader: branches, loops, calls, and what is odd (digest of 3D, §9.5, §9.6, vectors of §15.2).
 
 mod r5xx_us_rig;

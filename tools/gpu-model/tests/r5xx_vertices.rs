@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Draws run the vertex program over what they fetch (R5xx guide §6.2, §6.4.7, §6.4.11, §6.5; digest of 3D, §2, §3).
 
 mod r5xx_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Batch buffers of the modelled Sandy Bridge: start, chain, end, privilege (SNB PRM V1P2 §5.3.5,
 //! §5.3.7; VCS PRM 1.2.5–1.2.6; digest §2.3).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Chaos in the modelled Sandy Bridge: gentle, all work comes right; hard, a reset ends it. And the
 //! test capability by which a guest begins it, pulls the card and puts it back.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The program `gpu-model` itself: its arguments, its socket, its report and exit status.
 
 use serde_json::Value;

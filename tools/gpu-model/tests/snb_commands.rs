@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI commands of the modelled Sandy Bridge, one by one (digest §2.3; SNB PRM V1P2 §5.3; VCS PRM
 //! 1.2), with literal dwords.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Logical contexts of the modelled Sandy Bridge (SNB PRM V1P2 §5.8).
 
 mod snb_rig;

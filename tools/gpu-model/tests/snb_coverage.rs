@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The model's column of the coverage table: every row of the Gen6 checklist is there, and what it
 //! names exists.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Injected faults of the modelled Sandy Bridge: each one shows, once, and ends as it should.
 
 mod snb_rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! PIPE_CONTROL, MI_FLUSH_DW and MI_FLUSH of the modelled Sandy Bridge: stores, invalidation,
 //! interrupts, workaround rules (digest §2.4; VCS PRM 1.2.7; SNB PRM V1P2 §5.3.10–5.3.11).
 

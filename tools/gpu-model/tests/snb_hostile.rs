@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A hostile guest in front of the modelled Sandy Bridge and Ivy Bridge: accesses of every place, size and value,
 //! garbage on rings with the engines on their threads, memory that comes and goes under them, a
 //! client that leaves in the middle of a message. The model answers, stays small and ends.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts and errors of the modelled Sandy Bridge through every mask (SNB PRM V1P2 §5.4–5.7;
 //! VCS PRM 1.1.6; digest G-11..G-14).
 

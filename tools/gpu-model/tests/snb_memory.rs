@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Translation in the modelled Sandy Bridge: both tables, stale TLBs, faults, the aperture
 //! (SNB PRM V1P2 §2.2–2.3, §4.5.4, §4.6, §5.7.2.1).
 

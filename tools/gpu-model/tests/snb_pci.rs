@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Configuration space of the modelled Sandy Bridge, the test capability, resets from outside
 //! (digest G-01..G-05; peer digest A.2).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Whatever a driver or a user's batch does to the modelled Sandy Bridge, it answers: no panic, no
 //! endless step.
 

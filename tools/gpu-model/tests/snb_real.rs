@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What real machines with a Sandy Bridge do and a kind model spares its driver: what firmware left, what
 //! comes late, what the streamer reads ahead.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of the modelled Sandy Bridge: reset values, write rules, forcewake, FIFO, reset,
 //! mailbox (SNB PRM V1P2 §3, §5.9; VCS PRM 1.1; digest §5).
 

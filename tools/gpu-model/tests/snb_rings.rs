@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Rings of the modelled Sandy Bridge: registers, wrap, stop, head reports
 //! (SNB PRM V1P2 §5.3.4; VCS PRM 1.1.4).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The server as QEMU meets it: the protocol crate's own client drives it over a socket, with
 //! guest memory in a file, interrupts in eventfds and the engines on their threads.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Engines on threads: blits and stores under way while registers are used, tables changed and
 //! engines reset from outside.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Doing a blit: operands are fetched, expanded, combined and written, line by line (G45 PRM V1b §8.2).
 
 use super::key::{Key, Operand};

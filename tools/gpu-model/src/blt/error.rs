@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What can be wrong with a BLT command.
 //!
 //! Two kinds: a [`BltError`] stops the command before it has read or written anything; a [`Violation`] breaks a rule of

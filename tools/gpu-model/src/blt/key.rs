@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Colour keys: pixels are written or left according to a range of colours (G45 PRM V1b §8.2.1.4, §8.10.1).
 
 use super::Depth;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The blitter: fills, copies, patterns, text; every command of G45 PRM V1b chapter 8 ("BLT Engine"), which Gen6 and
 //! Gen7 have unchanged (gen6-snb.md §2.5).
 //!

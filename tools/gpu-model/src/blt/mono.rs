@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Monochrome sources: one bit per pixel, in memory or in the command (G45 PRM V1b §8.2.2.3, §8.9.6, §8.9.17).
 
 use super::surface::Surface;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The BLT commands and what their dwords are (G45 PRM V1b §8.8, §8.9): one table for the parser, the length rule and
 //! the trace.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Operands of a command: surfaces, sources, patterns, the colour key and the byte mask (G45 PRM V1b §8.9, §8.10).
 
 use super::engine::Source;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! From a command and the setup state to a blit: operands, rectangle, clipping, directions (G45 PRM V1b §8.8, §8.9).
 
 use super::engine::{Blit, Source};

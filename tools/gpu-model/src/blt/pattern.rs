@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Patterns: 8 x 8 pixels, in colour or expanded from one bit per pixel (G45 PRM V1b §8.2.2.4, §8.9.14.1).
 
 use super::surface::Surface;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Raster operations: what is written, from pattern, source and destination (G45 PRM V1b §8.2.1.3, tables 8-1 to 8-4).
 //!
 //! The code is the truth table itself: a result bit is bit `4 * P + 2 * S + D` of the code. Every legible formula of

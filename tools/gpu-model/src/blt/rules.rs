@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The rules that a command can break and still be executed ([`Rule`]), and those of immediate data that hang the
 //! engine (G45 PRM V1b §8.1, §8.2, §8.7.1, §8.9).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The blitter's state: what setup commands leave behind for later commands, and what a logical context saves
 //! (G45 PRM V1b §8.4).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Colour operands in memory: rows of a linear or tiled surface, read and written in contiguous spans.
 
 use super::BltMemory;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The device as a transport sees it: configuration space with the test capability
 //! ([`crate::test_capability`]) in it, BARs of any access size, reset, report.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A device as a library, the same for every chip: accesses of a CPU on one side, engines run step by
 //! step or by threads on the other. What differs is a [`Chip`], which the state of each chip is, and a
 //! [`Bus`], which says what lies behind its BARs.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Engines at work: step by step in process, or by threads for a device in real time.
 
 use super::{Chip, Device, Job, StepResult};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI_MATH and its ALU (DG2 PRM Vol 8 "CS ALU Programming and Design", "Table for ALU OPCODE
 //! Encodings", "Table for Register Encodings"). LOAD1 is called "1" once and "all ones" once; its
 //! encoding is the inverted LOAD0, so it loads all ones here. The document does not say what CF is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI_ATOMIC (digest §2.1 row 33 and the list of opcodes below that table; the document names the
 //! command only). Operands are inline (bit 18) or in general registers, the old value goes to R0 if
 //! bit 16 asks for it: that much of the registers is recollection of older chips.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The blitter: fills, copies, and copies of compression state (digest §2.2 rows 2 to 5; the document
 //! has none of them). Older commands are in `blt_old`. Addresses are per-process ones. A large
 //! operation is done in parts, between which the device answers.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The blitter's older commands, which test programs still use: XY_COLOR_BLT and XY_SRC_COPY_BLT. They
 //! are those of G45 (PRM Vol 1b §8.9.9 and §8.9.15, §8.10.2, §8.10.7) with addresses of two dwords. All
 //! pixels and all of their bytes are written as they come, row after row from the first; other raster

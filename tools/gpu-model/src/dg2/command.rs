@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI commands: the dispatch, and those that steer the stream (DG2 PRM Vol 8 "Memory Interface
 //! Commands for RCP", "User Mode Privileged Commands"; dwords from the digest, §2.1).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What can be chosen about a modelled DG2, and its PCI configuration space (digest §5.1, §5.2).
 
 use super::engine::EngineId;

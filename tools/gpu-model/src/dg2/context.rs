@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The context image: how it is restored and what a save writes (DG2 PRM Vol 8 "Logical Ring Context
 //! Format", "CSFE Execlist Context"; offsets from the digest, §4.2, where the document's own cannot
 //! all be true). Restoring executes the image as a stream of MI_LOAD_REGISTER_IMM.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The device's state, and the small services that all its parts use.
 
 use super::config::{pci_config, Dg2Config};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The device as a library: what is a DG2's own of it. One thread runs all engines in turn, so that a
 //! semaphore of one is seen by another.
 

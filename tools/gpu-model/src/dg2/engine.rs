@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The engines of DG2: where each one's registers, interrupts, resets and wells are (DG2 PRM Vol 8
 //! "Register Access and User Mode Privileges" for the bases; what the document leaves out from the
 //! digest, §3.1, §5.3, §5.5, §5.6, §5.8), and what a command streamer remembers.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Submission: the queue of eight that software fills, the queue that is executed, the switches
 //! between contexts and what is reported of them (DG2 PRM Vol 8 "Execution List Submission Port",
 //! "Context Status", "Preemption"; bits from the digest, §4.1 and §4.4).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI_FLUSH_DW and PIPE_CONTROL with what they do afterwards (DG2 PRM Vol 8 "Memory Data Ordering",
 //! "User Mode Privileged Commands"; bits from the digest, §2.1 row 26 and §2.2 row 1).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Forcewake: which well a register is in, and who keeps it awake. The document says nothing of it;
 //! requests, acknowledges, ranges and shadowed registers are from the digest (§3.3 rows 11-13, §5.5).
 

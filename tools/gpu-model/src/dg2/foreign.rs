@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts of sources that are no engines, as firmware leaves them: enabled, with events pending ([`Real::foreign`];
 //! registers and bits from the digest, §5.8, and from what the upstream driver resets).
 //!

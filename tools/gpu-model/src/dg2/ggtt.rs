@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The global table: 64-bit entries in the upper half of BAR0, which the guest maps (digest §4.6).
 //! Translations of it are never kept: the upstream driver invalidates nothing after writing one.
 

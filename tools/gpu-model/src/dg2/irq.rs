@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts, from an engine's event through its mask and the tree to the line (DG2 PRM Vol 8 "Interrupt Control
 //! Registers" for the engine's bits; the tree is from the digest, §5.8).
 //!

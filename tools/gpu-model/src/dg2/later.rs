@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What an injected fault has put off: a reset, a mailbox command, interrupts; acknowledges of
 //! forcewake are kept with the wells. Each becomes true at the first access or step after its time.
 

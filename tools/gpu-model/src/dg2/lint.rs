@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Rules whose breach a real chip punishes late, rarely or with a hang, and which this model reports
 //! at once. A correct driver breaks none; what a program does in a PPGTT batch is counted apart.
 

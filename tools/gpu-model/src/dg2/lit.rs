@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The picture of the firmware ([`Real::lit`]): plane 1 of pipe A is on and reads local memory through the
 //! global table, sixty times a second. The memory is usable memory, not stolen, so a driver must keep its
 //! hands off it or turn the plane off. (Registers from the upstream driver's take-over of such a picture, display

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Local memory: the card's own, seen by the CPU through BAR2 (digest §5.2). Its last 256th is the flat
 //! CCS, one byte of compression state for each 256 bytes, which only the blitter reaches.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Memory as an engine reaches it: through the global table or the context's own, to local memory or
 //! the guest's. What fails is latched as a fault and stops the engine (digest §3.3 row 15; U3: DG2
 //! recovers from none).

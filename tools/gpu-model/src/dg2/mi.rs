@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Decode of commands: names, lengths, which engines have which (DG2 PRM Vol 8 "Memory Interface
 //! Commands for RCP", "Command Header"; lengths from the digest, §2.1).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Register reads and writes with their effects: who may, what they show, what they start.
 
 use super::core::{Core, Origin};

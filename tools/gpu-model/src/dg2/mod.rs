@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! DG2 (8086:56a0): command streamers by execlists, local memory (DG2 PRM Vol 8 "Command Stream
 //! Programming"; most of what surrounds the streamers is in no document, and from the digest).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Posted writes (DG2 PRM Vol 8 "Producer-Consumer Data ordering for MI Commands"). A posted write of
 //! memory, or of a register by MI_LOAD_REGISTER_MEM in async mode, is on its way until something
 //! waits for it: a non-posted write, a flush, a consumer that the chip orders, a context switch. Here

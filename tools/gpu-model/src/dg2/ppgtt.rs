@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The walk through the four levels of a per-process table (digest §4.5; DG2 PRM Vol 8 "Command
 //! Stream Virtual Memory Control" names the registers of its root only).
 //!

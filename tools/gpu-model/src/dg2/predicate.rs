@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Predication (DG2 PRM Vol 8 "Predication", "MI_PREDICATE", "MI_SET_PREDICATE"). The two results have
 //! opposite senses: a command that asks for it is dropped if MI_PREDICATE_RESULT is 0, all others if
 //! MI_SET_PREDICATE_RESULT is 1. Where they are looked at is in `stream`.

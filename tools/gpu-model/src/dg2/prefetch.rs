@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Prefetch (DG2 PRM Vol 8 "Command Fetch", "Advanced Command Prefetch", "Self-Modifying Code"), from the ring and from
 //! batches: a program that changes commands after they were fetched runs the old ones, as on the chip.
 //!

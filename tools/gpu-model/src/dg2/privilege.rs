@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers that a batch in the per-process space may read or write (DG2 PRM Vol 8 "Read Only User
 //! Mode Privilege MMIO Access", "User Mode Privileged Commands"; slots that extend them from the
 //! digest, §3.2 row 79).

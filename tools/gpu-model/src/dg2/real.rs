@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What real machines with a DG2 do and a kind model spares its driver: each habit can be chosen for
 //! itself.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Offsets of registers (digest §3.2, §3.3, §5.8), and the time stamp's tick. Their definitions are
 //! in `table`, effects beyond storing in `mmio`.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Resets: of an engine, of the GT, of the card (digest §5.6; the document says of a reset only what
 //! it does not restore).
 

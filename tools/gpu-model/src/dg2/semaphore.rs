@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI_SEMAPHORE_WAIT and MI_SEMAPHORE_SIGNAL (DG2 PRM Vol 8 "Context Status" for what a wait does to
 //! the queue; dwords from the digest, §2.1 rows 19 and 20).
 

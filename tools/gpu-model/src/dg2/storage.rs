@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers with nothing behind them: those that only the whitelists of the document name, and those
 //! that no document names and the upstream driver touches when it comes up.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The command streamers: fetch from ring and batches, decode, advance, wait, yield (DG2 PRM Vol 8
 //! "Command Buffers", "Command Streamer Command Formats", "Command Streamer Preemptable Commands").
 //! One command per step, so that no stream, however wrong, keeps the model from answering.

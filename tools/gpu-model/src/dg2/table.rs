@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The register file: every register that the document or its digest names (§3.2, §3.3, §5.8), with
 //! reset value and write rule. What only the upstream driver touches comes last, and is plain storage.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Where a byte of a tiled surface lies, for the tilings that DG2's blitter knows: X tiles of 512 bytes
 //! by 8 rows, row after row, and Tile4, 128 bytes by 32 rows, made of blocks of 16 bytes by 4 rows.
 //! The document has no tilings; Tile4's order of blocks is that of published drivers. Tile64 is not

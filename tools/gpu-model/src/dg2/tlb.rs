@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What an engine remembers of the per-process tables. It never forgets by itself, so that a driver
 //! that leaves out an invalidation always uses the old page: only MI_FLUSH_DW and PIPE_CONTROL with
 //! bit 18, the invalidation registers, the restore of another context and a reset empty it (U6).

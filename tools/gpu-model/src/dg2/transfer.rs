@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI commands that move data between registers, memory and themselves (DG2 PRM Vol 8 "Memory Data
 //! Ordering", "User Mode Privileged Commands"; dwords from the digest, §2.1). Stores are posted.
 

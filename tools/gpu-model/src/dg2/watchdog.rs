@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The watchdog of an engine (DG2 PRM Vol 8 "Watchdog Timers"). Zero in bits 30:0 of the control
 //! starts it, one stops it and clears its counter. Counting ungated clocks instead of ticks (bit 31)
 //! makes no difference here. It counts while a context runs, and is not saved with it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the upstream driver writes to make a DG2 work right, and what it keeps ([`Real::workarounds`],
 //! [`Real::bits`]). No document at hand has these registers. Registers, bits, numbers and for which chips each
 //! is are facts of the upstream driver's lists.

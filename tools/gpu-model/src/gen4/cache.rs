@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The render cache (5.3.10.1): what the blitter has drawn reaches memory when the cache is flushed, or when a line
 //! must make room. Who reads memory before that, the CPU or the command streamer, reads what was there before.
 //!

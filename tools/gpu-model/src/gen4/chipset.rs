@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the host bridge shows through BAR0 (G-26, G-27, G-40), and the bridge itself for tests in process: its
 //! configuration space has the size of the table and of stolen memory, and the address of the flush page (G-09, G-19).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! As much of the display as commands can wait for: two pipes that count lines, planes A and B that flip
 //! (5.3.7.3, 5.4.4 to 5.4.6; registers by G-32). Nothing is shown.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! GM45's compressor of what is displayed (7): its registers and what they count. The format of what it writes is in
 //! no document, so nothing is written.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Errors of the page table (4.6, 5.7.2), the types of its entries (4.6.1), what a batch may not (1.5.2).
 
 use super::bits;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What is waited for and what is flipped: MI_WAIT_FOR_EVENT (1.21, 5.3.7.2, 5.3.7.3), MI_DISPLAY_FLIP (1.6),
 //! MI_OVERLAY_FLIP (1.12), MI_LOAD_SCAN_LINES (1.9, 1.10).
 

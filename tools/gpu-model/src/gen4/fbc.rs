@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! GM965's framebuffer compressor (6): it writes run lengths of a plane's lines to memory, and watches for drawing on
 //! them. The offsets are the digest's (G-31).
 //!

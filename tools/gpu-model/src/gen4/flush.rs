@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Flushes: MI_FLUSH (1.7, 5.3.11.1) and PIPE_CONTROL (G-24), and what else empties the render cache and translations
 //! (5.3.10).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The interrupt registers 0x20a0 to 0x20ac (5.4 to 5.6; G-13, G-14): one block for all of the chip.
 //!
 //! An identity bit is set by the edge of its status, most by the rising one and those of flips by the falling one

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Commands of the memory interface that Gen4 has in its own way (chapters 1 and 2). What is not here is as
 //! [`crate::ring`] has it.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What Gen4 (965G, GM965, G45, GM45) does in its own way, on the ring streamer ([`crate::ring`]); registers and rows
 //! are in `ring/chip/gen4`. Written from G45 PRM V1b (chapters and tables are cited by number alone); what it leaves
 //! out is from the digest of Gen4 (G-nn).

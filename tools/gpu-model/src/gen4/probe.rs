@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Surface probing (1.13): pages that later commands need are tried, and kept in slots. With run lists, which are never
 //! on here, a page that is not there would switch to another context; without them it is told, and the stream goes on.
 

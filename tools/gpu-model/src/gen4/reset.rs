@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The reset: byte C0h of the configuration space (G-20). Bit 0 asks for it, bit 1 says that it is under way, 3:2 are
 //! the domain: 0 everything, 1 render, 3 media.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Run lengths as GM965's compressor writes them (6.6.1 to 6.6.3).
 
 /// Runs in a set of 32 bytes.

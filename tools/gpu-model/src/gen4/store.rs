@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI_STORE_DATA_IMM (1.16, 2.9) and MI_STORE_REGISTER_MEM (1.18): to graphics addresses, or to those of the bus.
 
 use super::bits;

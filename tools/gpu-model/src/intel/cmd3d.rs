@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Lengths and names of 3D and media commands (client 3), which the models parse and skip.
 //!
 //! Header: 28:27 sub-type, 26:24 opcode, 23:16 sub-opcode, length in 7:0 (media on the render

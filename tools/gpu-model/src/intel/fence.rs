@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Fence registers: detiling of CPU accesses through the aperture (SNB PRM V1P2 §4.5.4.1).
 //!
 //! The walk itself is in [`crate::tiling`].

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The array of global page-table entries: private memory of the chip that the CPU sees through
 //! the upper half of BAR0 (SNB PRM V1P2 §2.2.1, §4.6.1).
 

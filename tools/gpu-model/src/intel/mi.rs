@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Decode of memory-interface commands (client 0): names, lengths, which engine has which.
 //!
 //! Encodings from the Gen6 digest §2.2–2.3 (the memory-interface volumes are not among the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Pieces that several Intel chips share: page tables, translation caches, fences, command decode.
 
 pub mod cmd3d;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Page-table and page-directory entries (SNB PRM V1P2 §2.2.2.1, §2.3.1, §2.3.2.1).
 
 /// Bytes in a page.

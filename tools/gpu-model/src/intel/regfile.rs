@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A register file: definitions with reset values and write rules, and the values.
 
 /// How a CPU write changes a register.

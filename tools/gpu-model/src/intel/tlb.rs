@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Translation caches that keep stale entries until they are told not to.
 //!
 //! A real TLB is small and forgets; this one remembers, so that a driver that leaves out an

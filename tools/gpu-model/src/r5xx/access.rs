@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A list of what the chip accessed, byte for byte: the measure of a command-stream checker.
 //!
 //! What is read and written by command fetch, write-back, 2D and DMA is listed as it happens. Of a 3D draw, what it

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The device as a transport sees it: its BARs.
 
 use super::config::{BAR_IO, BAR_MMIO, BAR_ROM, BAR_VRAM, IO_SIZE, MMIO_SIZE};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Waiting and deciding: WAIT_UNTIL, semaphores, conditions, resync (R5xx guide §4.9, §5.2.4, §5.2.5).
 
 use super::access::Unit;

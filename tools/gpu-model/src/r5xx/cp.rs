@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The command processor: takes packets from the running stream, one at a time (R5xx guide §4, §5.1).
 
 use super::core::{Core, Origin, Step};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The device as a library: what is an R5xx's own of it. There is one stepper for all engines.
 
 use super::access::Access;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers that two sources, or two readers of one, understand differently.
 //!
 //! The model does what one reading says, and lists the accesses of both: the list shows a driver that relies on one of

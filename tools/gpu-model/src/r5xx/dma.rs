@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The two DMA channels: descriptor tables and direct descriptors (R5xx guide §4.7, §4.14).
 //!
 //! Offsets are from digest §3.1. Positions of CP_SYNC, ABORT_EN and ACTIVE are in no source: CP_SYNC

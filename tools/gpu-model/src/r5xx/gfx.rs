@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The queue of drawing work between the command processor and the engines, and the caches that keep
 //! what was drawn (R5xx guide §4.9; digest §2.9).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers behind an index and a data register: memory controller, PCIE, PLLs; and MM_INDEX, which
 //! reaches all registers and all of video memory (digest §5.1, §5.2).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts: GEN_INT_STATUS, GEN_INT_CNTL, the line, MSI with its rearm (digest §3.2, §5.2; the
 //! document names none of these registers, only the scratch interrupt of §4.9).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What an injected fault has put off: a soft reset, interrupts. Each becomes true at the first
 //! register access or step after its time.
 

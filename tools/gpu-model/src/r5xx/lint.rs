@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Rules whose breach a real chip punishes late, rarely or with a lock-up, and which this model
 //! reports at once. A correct driver breaks none; what a program does in an indirect buffer is
 //! counted apart.

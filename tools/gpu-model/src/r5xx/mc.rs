@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The memory controller: an address of the chip is in video memory, behind the GART, or nowhere.
 //!
 //! The document mentions a frame buffer and a GART and no register of either. The ranges of both

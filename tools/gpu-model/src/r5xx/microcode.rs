@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The micro-engine's RAM: 256 words of 40 bits, four of which are semaphores (R5xx guide §4.12,
 //! §4.13, §5.2.4.1).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Register reads and writes with their effects. The command processor and the CPU take the same way: a register
 //! triggers for either (R5xx guide §4.3; digest B7).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! R5xx: RV515, R520, R580 (1002:7140, 7100, 7240).
 //!
 //! | file | what |

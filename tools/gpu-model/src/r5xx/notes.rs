@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A set of notes that a program of a shader machine has earned.
 
 use std::{fmt::Debug, marker::PhantomData};

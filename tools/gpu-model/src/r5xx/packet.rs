@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Type-3 packets: opcode to action (R5xx guide §5.1.4, §5.2; digest §2.2).
 
 use super::core::Core;

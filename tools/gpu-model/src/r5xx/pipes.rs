@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Which pipes a register write reaches: SU_REG_DEST, and FG_ZBREG_DEST on chips with Z pipes.
 //!
 //! The guide names neither. AMD's page of ZB_ZPASS_ADDR tells that the write goes to one pipe after the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What real cards do and a kind one spares its driver: each habit can be chosen for itself.
 //!
 //! None of it stands in the guide. Each is what the upstream driver takes care of, and why ([`Real`]).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The register file: every register that the document names or the digest knows an offset of, with
 //! its reset value, the bits that can be written, and who may write it. Effects are in `mmio`.
 //!

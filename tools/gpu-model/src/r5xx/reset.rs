@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Soft reset through the RBBM (R5xx guide §4.8; register and bits from digest §3.2), and pulling
 //! the card.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A BIOS image of the model's own, as small as a driver can live with (digest §5.6).
 //!
 //! A driver for these chips wants an ATOM BIOS: a signature, the tables' directory, the clocks. This

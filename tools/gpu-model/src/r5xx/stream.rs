@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The three command streams: where their dwords come from, and the packet that each is in the
 //! middle of (R5xx guide §4.4, §4.6, §4.10, §4.11, §5.1).
 

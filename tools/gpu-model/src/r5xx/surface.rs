@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The surface registers: ranges of video memory that the CPU sees without tiles (R5xx guide §2.2;
 //! offsets and fields from digest §3.2, §5.2).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Where a byte of a surface lies: micro-blocks of 32 bytes, macro tiles of 64 of them (R5xx guide
 //! §2.2, §2.3; the order inside, which the document leaves to figures, from digest §4.1).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Video memory: stored as the CPU sees it, so that the guest can map it, and permuted for the chip.
 //!
 //! The CPU's window may detile ([`super::surface`]; R5xx guide §2.2 lists the host path among the units that know

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! CPU accesses through the aperture: fence, then global table, then memory
 //! (SNB PRM V1P2 §4.3.1, §4.5.4). Never the per-process table, never an error record: CPU reads of
 //! an invalid entry are exempt (§2.2.2.1).

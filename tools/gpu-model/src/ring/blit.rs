@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The blitter's commands on the blitter ring: the seam to [`crate::blt`].
 //!
 //! A blit may touch megabytes, so it runs with the device unlocked: the engine's translation unit

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What can be chosen about a modelled chip, and its PCI configuration space
 //! (digest G-01..G-05; peer digest A.2).
 

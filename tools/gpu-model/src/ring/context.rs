@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Logical contexts: MI_SET_CONTEXT, save and restore of images (SNB PRM V1P2 §5.8).
 //!
 //! The image is the device's own (§5.8.1.3.1). Here: MI_NOOP, one MI_LOAD_REGISTER_IMM with the

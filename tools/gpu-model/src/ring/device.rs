@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The device as a library: what is a ring streamer's own of it. Each engine has a thread of its own.
 
 use crate::clock::Clock;

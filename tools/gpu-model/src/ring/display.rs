@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Display registers: no display is modelled. They read zero, drop writes and are counted; the
 //! upstream driver then finds no connector and comes up clean (peer digest A.1, list I.1). `lit` makes
 //! a pipe and its plane of some of them.

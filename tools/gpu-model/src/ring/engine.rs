@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Command streamers: their names, and the state of one that no register shows. Where its registers are and
 //! what it can do is in the row of its chip ([`super::chip::EngineRow`]).
 

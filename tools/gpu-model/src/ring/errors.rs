@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Errors: instruction errors, EIR, EMR and ESR, page faults and their records
 //! (SNB PRM V1P2 §5.7; digest G-23, G-42).
 

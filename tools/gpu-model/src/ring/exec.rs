@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The command streamers: fetch from ring and batch, decode, advance, wait, stop
 //! (SNB PRM V1P2 §5.3.3–5.3.7). One command per step, so that no stream of commands, however
 //! wrong, keeps the model from answering.

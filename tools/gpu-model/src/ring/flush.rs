@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Flushes with post-sync operations: PIPE_CONTROL, MI_FLUSH_DW, MI_FLUSH
 //! (SNB PRM V1P2 §5.3.8–5.3.11; VCS PRM 1.2.7; digest §2.4).
 //!

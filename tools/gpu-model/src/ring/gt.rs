@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The GT as a whole: forcewake, the write FIFO, reset, the pcode mailbox, the video engine's
 //! sleep handshake (digest G-15..G-17, G-24, G-37, G-40).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts: from an engine's event through ISR, the ring's mask, GTIMR, GTIIR, GTIER and the
 //! master enable to the line, and into the status page (SNB PRM V1P2 §5.4–5.6; VCS PRM 1.1.6;
 //! digest G-11..G-14).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What an injected fault or a habit has put off: a reset, a mailbox command, the acknowledge of
 //! forcewake, a sync flush's bit, interrupts. Each becomes true at the first register access or engine step after its time.
 

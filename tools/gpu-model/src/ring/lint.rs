@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Rules of the documents whose breach a real chip punishes late, rarely or not at all, and which
 //! this model reports at once. A correct driver breaks none. What a program does in a non-secure
 //! batch is counted apart: no driver can answer for it.

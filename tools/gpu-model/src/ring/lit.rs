@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A picture that firmware has left on the screen ([`Real::lit`](crate::ring::real::Real::lit)): pipe A and
 //! its plane, as far as a driver must know them to keep the picture or to turn it off.
 //!

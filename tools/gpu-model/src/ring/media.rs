@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the video engine's arbiter and the image filters show: statistics that a read clears, and
 //! the addresses in TLBs (VCS PRM 1.1.8, 1.1.9).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Execution of memory-interface commands (digest §2.3; SNB PRM V1P2 §5.3, §5.8; VCS PRM 1.2).
 //!
 //! Privilege (§2.3, §5.3.7.6; G45 PRM 1.5.2): what a ring or a secure batch does is not checked; a

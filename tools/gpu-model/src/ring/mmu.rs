@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Address translation of an engine: global table, two-level per-process table, stale TLBs
 //! (SNB PRM V1P2 §2.2, §2.3, §4.6, §5.7.2.1).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Intel chips whose engines read commands from ring buffers: Sandy Bridge (Gen6), 8086:0116 and its relatives.
 //!
 //! | file | what |

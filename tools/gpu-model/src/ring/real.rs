@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What real machines do and a kind model spares its driver: what firmware or a
 //! kernel before this one has left, and what takes effect late. Each habit can be chosen for itself.
 //!

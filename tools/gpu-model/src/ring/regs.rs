@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The register file: every register that a document or the digest names, with its reset value and write
 //! rule. Here is what the family shares; the rest is in the chips' files. Effects beyond storing are in `mmio`.
 //!

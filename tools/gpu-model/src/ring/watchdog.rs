@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The watchdog of the video engine, CNTR and THRSH (VCS PRM 1.1.5).
 //!
 //! A zero starts the counter and all ones stop it. Once it exceeds the threshold it is zero again, and an

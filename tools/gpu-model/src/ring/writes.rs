@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A list of what commands of batches wrote: the measure of a checker of batches.
 //!
 //! It has what a batch names: registers, entries of the global table, memory by its space. What an engine writes

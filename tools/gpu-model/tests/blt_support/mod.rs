@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the blitter's tests share: a memory, small encoders, and in [`reference`] a second blitter.
 
 // Every test file takes its part of this.

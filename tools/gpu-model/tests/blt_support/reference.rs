@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A second blitter that does one pixel after the other, and the encoder of its parameters, written from G45 PRM V1b
 //! chapter 8 without a look at the model's own tables.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A test rig with a modelled DG2; all values are literals.
 //!
 //! Global addresses: 0x100000..0x500000 is guest memory from 0 on; 0x1000000..0x3000000 is local

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A test rig with a modelled Gen4 chip: memory, page table and ring; all values are literals. Chapters are those of
 //! G45 PRM V1b; what it leaves out is from the digest of Gen4 (G-nn).
 //!

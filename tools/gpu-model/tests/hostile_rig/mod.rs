@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Accesses as a hostile guest has them: of every place, size and value.
 
 #![allow(dead_code)]

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A test rig with a modelled Ivy Bridge.
 //!
 //! Offsets are the chapter's (VCS PRM 1.1.1: the render engine's, video 10000h higher); what it leaves

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A test rig for vertex shaders. Words are put together here by the shifts of R5xx guide §6.5.9, not by the
 //! model's own definitions.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The vertex shader once more, as plainly as R5xx guide §6.5 prints it: every instruction is taken apart each time,
 //! nothing is checked, nothing is told. What the guide leaves open is as the model's notes say.
 

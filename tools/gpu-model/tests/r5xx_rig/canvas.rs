@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A canvas of 64 x 32 pixels of 32 bits at 0x100000, rows of 256 bytes, and the packets that draw on it.
 
 use super::Rig;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Draws, and what units accessed for them.
 
 use gpu_model::r5xx::{Access, Unit};

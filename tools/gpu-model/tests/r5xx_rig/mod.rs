@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A test rig with a modelled R5xx: video memory, guest memory, GART and ring; all values are literals.
 //!
 //! Addresses of the chip: video memory from 0, 16 MB; the GART's range right above, 1 MB from

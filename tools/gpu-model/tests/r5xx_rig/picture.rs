@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The state in which programs of these cards draw (digest of 3D, §14.1, §14.2), and its parts.
 //!
 //! A canvas of 64 x 64 pixels of 32 bits, in rows of 256 bytes; a depth buffer of the same shape.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Four pixels and a program: the state of the digest of 3D, §15.2.
 
 #![allow(dead_code)]

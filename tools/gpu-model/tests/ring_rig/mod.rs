@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A test rig with a modelled ring streamer: memory, page table and rings; all values are literals. A
 //! [`TestChip`] holds the values that differ between chips.
 //!

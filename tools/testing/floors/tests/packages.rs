@@ -11,7 +11,14 @@ const CRATES: &[(&str, &str, &str)] = &[
 ];
 
 /// Files without an ending of [`ENDINGS`] that belong into a package.
-const OTHERS: &[&str] = &["Cargo.lock", "Cargo.toml", "Cargo.toml.orig", "README.md"];
+const OTHERS: &[&str] = &[
+    "Cargo.lock",
+    "Cargo.toml",
+    "Cargo.toml.orig",
+    "LICENSE-GPL-2.0",
+    "LICENSE-MIT",
+    "README.md",
+];
 
 /// Endings of source files.
 const ENDINGS: &[&str] = &[".rs"];
@@ -48,7 +55,7 @@ fn listed(name: &str) -> Vec<String> {
 fn a_package_has_readme_and_example_and_nothing_else_but_source() {
     for (name, _, example) in CRATES {
         let paths = listed(name);
-        for wanted in ["README.md", example] {
+        for wanted in ["README.md", "LICENSE-MIT", "LICENSE-GPL-2.0", example] {
             assert!(paths.iter().any(|p| p == wanted), "{name} lacks {wanted}");
         }
         let is_source = |p: &str| ENDINGS.iter().any(|e| p.ends_with(e));
@@ -59,6 +66,22 @@ fn a_package_has_readme_and_example_and_nothing_else_but_source() {
             })
             .collect();
         assert!(junk.is_empty(), "{name} has {junk:?}");
+    }
+}
+
+#[test]
+fn all_source_of_a_package_has_its_licence() {
+    for (name, folder, _) in CRATES {
+        let lacks: Vec<_> = listed(name)
+            .into_iter()
+            .filter(|p| p.ends_with(".rs"))
+            .filter(|p| {
+                let text =
+                    std::fs::read_to_string(top().join(folder).join(p)).expect("it is listed");
+                !text.starts_with("// SPDX-License-Identifier: GPL-2.0 OR MIT\n")
+            })
+            .collect();
+        assert!(lacks.is_empty(), "{name}: under another licence: {lacks:?}");
     }
 }
 

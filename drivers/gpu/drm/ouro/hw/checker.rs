@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The trait of a command parser: it checks user batches before they run, on chips that do not
 //! confine batches in hardware, or confine them more than necessary.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The table of chips, from PCI id to generation: the one place that selects a generation.
 //!
 //! A new chip is one row of `for_each_chip!`; the table here and the module's PCI id table are both

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Coherence of the device's accesses with the CPU's caches, and the caching of kernel pages.
 
 use crate::types::CacheLevel;

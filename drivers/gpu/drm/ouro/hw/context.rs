@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Context images, on chips with hardware contexts.
 
 use crate::types::{DmaAddr, GgttAddr};

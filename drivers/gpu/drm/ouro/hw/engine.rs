@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The trait of an engine: its start, the commands of a request, the write that starts the work.
 
 use crate::{

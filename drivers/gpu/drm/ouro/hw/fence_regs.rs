@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Fence registers: ranges of the aperture through which the CPU sees a tiled surface as a linear
 //! one.
 

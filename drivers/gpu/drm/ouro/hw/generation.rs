@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The trait of a GPU generation: probe, start, interrupts, GGTT flushes, resets.
 
 use crate::{

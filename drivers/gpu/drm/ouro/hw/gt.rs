@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Device-wide state that all engines share: one structure under one irq-safe lock of the core.
 //!
 //! Several engines share a mask register, a forcewake request and a write FIFO, so their software

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The interfaces a backend uses: registers, the platform around the device, and time.
 
 use crate::types::DmaAddr;

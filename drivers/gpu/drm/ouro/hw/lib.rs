@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The backends of ouro: all code that knows a register, a command or a page table entry.
 //!
 //! There is one folder per generation (`gen6/`, ...), `intel/` for what several Intel generations

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A mock device: registers that record the accesses and their order.
 //!
 //! It knows no chip. A test sets what a register reads; a write changes that, unless the test fixed

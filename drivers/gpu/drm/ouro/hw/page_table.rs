@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The trait of a page table format.
 
 use crate::types::{DmaAddr, MemoryKind, Page};

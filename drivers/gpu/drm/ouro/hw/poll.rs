@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Polling a register, with a lost device (reads all ones) told apart from a timeout.
 //!
 //! None of the registers polled here can read all ones while the device is present.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Engine errors and faults, decoded: for the log, the error state and tests.
 //!
 //! A report is plain data with room for every engine, and is made without allocation. Its `Display`

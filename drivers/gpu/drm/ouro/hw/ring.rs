@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Rings: a buffer of commands being written, and the arithmetic of head, tail and wrap.
 //!
 //! A request's commands are written to a [`Commands`] first and then copied into the ring in one

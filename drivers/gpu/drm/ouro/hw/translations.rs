@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! TLB entries and pending translations of an engine's units, for the error state.
 //!
 //! `Display` writes one line, without a newline.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Number types that must not be mixed up: addresses of four kinds, seqnos, engines.
 
 use core::fmt;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What differs between the chips: one file each, and the list of them.
 //!
 //! The document covers the family and names no chip's registers; what stands in these files is from

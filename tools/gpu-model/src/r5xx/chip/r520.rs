@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! R520: the first of the family; the other large chips share its memory controller's layout.
 
 use super::{Chip, McLayout};

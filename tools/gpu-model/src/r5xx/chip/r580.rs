@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! R580: R520's layout, four pipes as well.
 
 use super::r520::MC;

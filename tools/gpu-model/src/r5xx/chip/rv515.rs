@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! RV515: the small one, with a register layout of its own in the memory controller.
 
 use super::{Chip, McLayout};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! RV530: one pipe with two Z pipes behind it, which it alone has, and R520's layout.
 
 use super::r520::MC;

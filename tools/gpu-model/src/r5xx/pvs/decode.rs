@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The code store, and what its instructions mean (R5xx guide §6.4.11, §6.5.1, §6.5.6, §6.5.9).
 //!
 //! An instruction is taken apart when it is written, so that no vertex has to. What is wrong with it is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The flow-control unit: jumps, loops and subroutines by addresses (R5xx guide §6.5.5; digest of 3D, §3.4).
 //!
 //! No instruction jumps. Each of sixteen entries names an instruction after which it takes effect; loops and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A vertex in the engine: its memories, and a program that runs over them (R5xx guide §6.5).
 
 use super::decode::{Bank, Code, Decoded, Half, Operation, Relative, Source, Target, CODE};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the math engine computes (R5xx guide §6.5.8).
 //!
 //! Hardware approximates; here a result is the one of 64 bits, rounded to 32. What the document does not

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The programmable vertex shader: PVS (R5xx guide §6.5; digest of 3D, §3).
 //!
 //! It is pure: a code store, constants and the registers that steer a program make a [`Program`]; that runs over a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a vertex program does that the document forbids or leaves open. It goes on, in the way that
 //! each note says.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The operations of both engines, by the numbers of §6.5.9, and which of their sources count
 //! (R5xx guide §6.5.7, §6.5.8).
 

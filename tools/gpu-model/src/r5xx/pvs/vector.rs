@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the vector engine computes (R5xx guide §6.5.7).
 //!
 //! Each step is rounded to 32 bits, in the order that is printed. Of NaN, infinity and denormals the

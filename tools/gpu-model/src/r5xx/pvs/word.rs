@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The words of a PVS instruction (R5xx guide §6.5.9) and of the registers that steer a program
 //! (digest of 3D, §3.1, §3.4).
 //!

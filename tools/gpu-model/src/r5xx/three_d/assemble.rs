@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Primitives from vertices (digest of 3D, §6.1, §6.2; R5xx guide §6.4.3).
 
 use super::ShadedVertex;

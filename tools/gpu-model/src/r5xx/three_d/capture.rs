@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A draw that begins takes the registers of all that is behind the vertex program: other draws' are written before
 //! its turn comes.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The colour back end: discard, blend, raster operation, masks (digest of 3D, §13.1, §13.3, §13.4).
 
 use super::packing::{from_half, Packing};

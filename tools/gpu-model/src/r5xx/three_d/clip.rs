@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The clipper and the viewport (R5xx guide §6.1, §6.4.14 to §6.4.17; digest of 3D, §4, §5).
 
 use super::assemble::{Corner, Primitive};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The counter of samples that pass: ZB_ZPASS_DATA, ZB_ZPASS_ADDR (digest of 3D, §12.7).
 //!
 //! Draws count when their turn comes, and so what is done with the counter waits for its own. Pipe 0 counts all.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The alpha test, and alpha as a mask of samples (digest of 3D, §11).
 
 use super::packing::{from_half, half};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The rasteriser's instructions: what is interpolated, and where it goes (digest of 3D, §8, §6.3).
 
 use super::assemble::ATTRIBUTES;

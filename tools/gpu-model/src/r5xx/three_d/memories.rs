@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The shaders' memories: code and constants of the vertex engine, instructions and constants of the
 //! pixel engine (R5xx guide §6.4.10, §6.4.11, §7.2; digest §2.8, §4.5).
 //!

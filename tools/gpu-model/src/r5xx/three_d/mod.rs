@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! 3D draws: what they consume, and every byte that they would read and write (R5xx guide §5.2.3,
 //! §6.2, §6.4.1, §6.6).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the vectors of a shaded vertex mean (R5xx guide §6.4.5, §6.5.1; digest of 3D, §3.5).
 //!
 //! A program packs its outputs: position, point size, colours 0 to 3, textures 0 to 7, in this order, without those that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! 3D packets (R5xx guide §5.2.3; digest §2.6).
 
 use super::{VfCntl, Walk};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! How colours are stored: lanes C0 to C3, what they hold, and where (digest of 3D, §13.2).
 
 use crate::r5xx::pvs::Vec4;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! From a vertex to stored pixels: all that a draw does behind the vertex program (digest of 3D, §1.1).
 //!
 //! A piece of work is four pixels, so that a draw of any size can be done in slices. What it costs is counted in

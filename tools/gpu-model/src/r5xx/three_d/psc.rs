@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Programmable stream control: from the dwords of a vertex to the inputs of its program (R5xx guide §6.4.7;
 //! digest of 3D, §2.2).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Scan conversion: which samples of which pixels a shape covers (digest of 3D, §7).
 
 use super::setup::{Shape, PARTS};

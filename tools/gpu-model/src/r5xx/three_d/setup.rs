@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Set-up: what is left of a primitive in the window becomes edges and planes (digest of 3D, §6.3 to §6.6, §7.2, §7.3).
 //!
 //! Corners are in twelfths of a pixel, and so are samples: edges are exact.

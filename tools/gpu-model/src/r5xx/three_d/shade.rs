@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A draw's vertices: fetched, converted, and run through the vertex program (R5xx guide §6.2, §6.4.7, §6.5).
 //!
 //! A draw takes registers, code and constants when it begins. Memory is read when its turn comes. A long draw is done

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Surfaces that a draw can reach: colour, depth, resolve, textures (R5xx guide §2, §3; fields from
 //! digest §3.5, §5.7).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a texel's bits mean (digest of 3D, §10.2): components 0 to 3, of which 0 has the lowest bits.
 
 use super::packing::{from_half, signed};

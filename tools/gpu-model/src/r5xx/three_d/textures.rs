@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Where texels lie: levels, faces, slices (R5xx guide §2, §3; digest of R5xx, §5.7; digest of 3D, §10.2, §10.3).
 
 use super::surfaces::layout;

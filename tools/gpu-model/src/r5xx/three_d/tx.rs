@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Texture units: coordinates, wrap, filters, levels (digest of 3D, §10.4 to §10.7).
 
 use super::texel::{border, in_block, linear, plain};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Depth and stencil (digest of 3D, §12).
 
 use super::surfaces::Target;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Brushes and raster operations (R5xx guide §5.2.2: BRUSH_PACKET, WIN31_ROP).
 
 use super::{Control, Op};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The 2D engine (R5xx guide §5.2.2; registers from digest §3.3).
 //!
 //! A packet writes registers and triggers, and so does a stream of type-0 writes: an operation is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! 2D packets: settings into registers, data into pieces (R5xx guide §5.2.2.1 to §5.2.2.13; digest
 //! §2.3 to §2.5).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Doing 2D operations, row by row (R5xx guide §5.2.2).
 
 use super::brush::{rop3, uses_destination, uses_pattern, uses_source};

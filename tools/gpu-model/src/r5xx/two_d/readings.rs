@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a 2D operation would touch by other readings of its registers ([`Disputed`]).
 //!
 //! Clip rectangles are drawn without their right and bottom edges; that they have them is a reading as

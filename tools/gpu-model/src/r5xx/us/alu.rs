@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What ALU and OUT instructions compute (digest of 3D, §9.2, §9.3).
 //!
 //! Colours and alpha are two halves that are done together: both read what was before. Sums and products are rounded

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A program's instructions, taken apart once for each draw (digest of 3D, §9.1, §9.2).
 
 use super::note::{Note, Notes};

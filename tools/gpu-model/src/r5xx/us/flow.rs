@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Flow control of the pixel shader: four pixels in step (digest of 3D, §9.6).
 //!
 //! A pixel that does not want what the others do waits: for the end of its branch, of its round, of its loop.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Four pixels, and a program that runs over them in step (digest of 3D, §9).
 //!
 //! The pixels are those of a square of two by two, since operations compare neighbours: (0,0), (1,0), (0,1), (1,1).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The pixel shader: US (R5xx guide §7; digest of 3D, §9).
 //!
 //! It is pure, as the vertex shader is: code and the registers that steer it make a [`Program`]; that runs over four

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a pixel program does that the documents forbid or leave open. It goes on, in the way that each note says.
 
 use crate::r5xx::notes::{Kind, Set};

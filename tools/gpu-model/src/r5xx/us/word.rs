@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The six dwords of an instruction of the pixel shader, and the registers that steer a program (digest of 3D,
 //! §9.1, §9.2, §9.4, §9.6).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A chip that does not exist, with what no other has: the family must not know better.
 
 use super::*;

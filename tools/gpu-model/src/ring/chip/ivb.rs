@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Ivy Bridge (Gen7; IVB PRM Vol 1 Part 5, the chapter of the video engine, here VCS PRM). What it leaves out
 //! is from the digest of Gen7 (V-nn) and that of upstream as a peer (A.9, I.3).
 

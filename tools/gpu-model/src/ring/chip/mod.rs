@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What differs between the chips: one file each, and the list of them.
 
 /// The function that gives the register map of a chip, a constant.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Sandy Bridge (Gen6; SNB PRM V1P2). Offsets that it leaves out are from the digest (G-nn); what is said of
 //! an engine's block is from the VCS PRM.
 

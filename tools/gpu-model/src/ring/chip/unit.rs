@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Units outside the engines that chips have each in its own way: the bus, interrupts, the host bridge's window.
 
 use crate::ring::core::Core;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Ways of the streamers that one document has and another has not.
 
 /// What becomes of a store to the global table from a non-secure batch.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Writes a copy of four pages for Sandy Bridge into a ring that is nothing but a vector, and prints the ring.
 //!
 //!     cargo run -p ouro_hw --example blit

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The blitter: copies and fills of whole pages (digest §2.2 rows 2 and 3, M34).
 //!
 //! Addresses are those of the running context's PPGTT, also for commands in the ring: the kernel's

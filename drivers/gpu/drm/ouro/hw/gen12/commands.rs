@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Commands that the driver writes, beside those of all Intel chips ([`crate::intel::mi`]): one
 //! type each, turned into dwords by `encode`.
 //!

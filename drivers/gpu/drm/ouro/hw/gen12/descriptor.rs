@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Context descriptors in the submission queue (D:Context Descriptor Format, digest §4.1).
 //!
 //! The document has two layouts of the upper half; this is the one of Xe-HP (C4), not the general

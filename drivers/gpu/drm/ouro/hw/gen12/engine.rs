@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The engines: their fixed properties, start and stop.
 //!
 //! All have the same front end, with an execlist each (A1, A3). Register bases: D:Register Access

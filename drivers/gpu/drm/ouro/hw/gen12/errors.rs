@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Errors and faults, read and cleared (D:Error bits; digest §3.3 row 15, §5.12).
 //!
 //! A fault is latched once for the device, with an engine number that no source explains. It is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The tables of workarounds ([`super::workarounds`]).
 //!
 //! The document has none. The source is the upstream driver, Linux 7.3: which registers it sets on

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Forcewake (digest §5.5).
 //!
 //! Each domain has its own request: one that all engines need, and those of the media engines that

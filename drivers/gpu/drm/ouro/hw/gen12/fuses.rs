@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The engines that a card has, from its fuses (A2, digest §5.3).
 //!
 //! They are a set: bit n is the n-th of [`ALL`]. The set is in [`Topology::card`] and [`Hw::card`]

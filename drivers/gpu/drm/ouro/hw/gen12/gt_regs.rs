@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of the device that belong to no engine. The document has none of them; offsets and
 //! bits are those of digest §3.3 and §5, cited by row or section.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Context images (D:Logical Ring Context Format, digest §4.2).
 //!
 //! ```text

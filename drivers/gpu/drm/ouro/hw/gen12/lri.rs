@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Walking a context image: it is a stream of register loads (D15), and a register is found by its
 //! command, not at a fixed offset (digest §4.2: the printed offsets contradict each other).
 //!

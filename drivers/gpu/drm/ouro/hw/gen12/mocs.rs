@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Cache control: by index, which commands name, and by kind of page, which entries name (digest
 //! §5.4).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Gen12.5: DG2 (Arc A-series) and ATS-M (Flex series). Engines take execlists of contexts, each
 //! with a ring, an image and a four-level PPGTT of its own; the card has VRAM.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Names of the bits and numbers of errors (I13, digest §5.12). Units have no names there.
 
 use crate::report::{BitName, Names};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The part of DG2 that a card has, and whether it is a server card: some workarounds depend on
 //! that ([`super::workarounds`]). The PCI id table has a generation for each (digest §5.1); after
 //! that it is a set of bits in [`Hw::card`].

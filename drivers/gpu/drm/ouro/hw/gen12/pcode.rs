@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The power controller's processor (pcode), which must have initialized the device (digest §5.9).
 
 use super::{gt_regs as gt_reg, poll};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Display planes that the firmware left on: their GGTT ranges, and the memory behind.
 //!
 //! Nothing is written here. The document does not cover the display; offsets and bits are those of

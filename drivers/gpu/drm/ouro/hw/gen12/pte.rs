@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! PTEs and PDEs (digest §4.5, §4.6).
 //!
 //! The GGTT is flat; a PPGTT has four levels. Page tables are always in VRAM: a four-level PDE has

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers that each engine of this generation has, beside those that all of Intel's have
 //! ([`crate::intel::ring_regs`]), at offsets from the engine's base.
 //!

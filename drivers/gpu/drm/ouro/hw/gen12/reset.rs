@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Reset (digest §5.6).
 //!
 //! Each engine is stopped and asked to get ready, then the reset bits are set twice. Tables and

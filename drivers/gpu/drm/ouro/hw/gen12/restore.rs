@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Commands that an engine runs in the middle of each context restore (K4), for registers that the
 //! restore does not cover. They are behind the context in its image, so each context has its own.
 //!

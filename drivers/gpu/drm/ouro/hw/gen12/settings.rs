@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Register settings at each start of an engine: after power-on, a reset, a sleep. They are not in
 //! context images (D19, R4), or first images are made from them (D6).
 //!

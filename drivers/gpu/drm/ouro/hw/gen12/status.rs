@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Context switch events (D:Context Status, digest §4.4).
 //!
 //! Twelve quadwords in the engine's status page, and the index of the last one. The document and

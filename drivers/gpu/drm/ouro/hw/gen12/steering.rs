@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Multicast registers, which have several instances: steering of accesses (digest §5.7).
 //!
 //! Writes go to all instances. Reads go to one that exists: an instance that was fused off reads

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Starting work: the submission queue and its load (D:ELSP, B1 to B11).
 //!
 //! The queue keeps its elements (B9): elements of the last list beyond the new one's are cleared.

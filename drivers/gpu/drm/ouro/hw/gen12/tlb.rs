@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! TLB invalidation by registers (U6).
 //!
 //! A request invalidates its engine's TLB before it runs (`emit`). An engine without new requests

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a card has: read from configuration space and registers, without changing anything (digest
 //! §5.1 to §5.3, §5.9, §5.13).
 

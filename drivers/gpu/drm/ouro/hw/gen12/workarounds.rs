@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Workarounds: registers that are set because the chip has faults, or does better so.
 //!
 //! What there is stands in the tables ([`super::faults`]), one for each time at which it is lost:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The frequency of the timestamp (G-40). The firmware sets the engines' clock.
 
 use super::regs::CLKCFG;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The size of a context image (§5.8.1, G-16).
 
 use super::regs::CXT_SIZE;

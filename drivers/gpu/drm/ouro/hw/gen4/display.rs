@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The two display pipes: register offsets, as in the upstream driver (G-32). The overlay of 965 is
 //! left out: firmware does not use it.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The engines. The render engine also executes the blitter's commands; G4X has a video engine,
 //! too, with its own ring (§5.3.4).
 //!

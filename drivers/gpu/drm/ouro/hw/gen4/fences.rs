@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The fence registers (§4.5.4.1; offsets and fields, G-12). They detile the CPU's accesses through
 //! the aperture only, and a reset clears them (§5.9).
 

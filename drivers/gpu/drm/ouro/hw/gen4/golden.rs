@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The golden state: commands that give a context's state a legal value.
 //!
 //! All state must be legal before the first save (§5.8.1.3.1). A context saves the blitter's

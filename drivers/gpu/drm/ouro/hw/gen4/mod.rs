@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Gen4: two families of chipset graphics, 965 (965G, 965GM and others) and G4X (G45, GM45 and
 //! others).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Names of the bits of error and status registers, by family.
 //!
 //! Errors: G-15. Page table errors: G-07. Units: the public tools of upstream (G-11); those of the

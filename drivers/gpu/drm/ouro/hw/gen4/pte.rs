@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! GGTT entries (§4.6.1 describes their fields; their bits, G-08).
 //!
 //! ```text

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers that only this generation has, or has at another place than later ones.
 //!
 //! The document describes them with hardly any offset; the offsets are rows G-nn of the digest.

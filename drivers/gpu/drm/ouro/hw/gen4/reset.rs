@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Reset, by a byte of configuration space (G-20). It resets all engines.
 //!
 //! On 965 it resets the whole device, including the display; so the driver uses it only after a

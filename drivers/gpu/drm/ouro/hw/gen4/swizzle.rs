@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Bit-6 swizzle: how the memory controller distributes addresses over two channels (G-26). The
 //! engines follow it without any setting. The document does not cover it (TIL-18).
 

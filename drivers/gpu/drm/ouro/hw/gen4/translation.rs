@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The GGTT: its place, its enable, and the visibility of its changes (§4.6, G-06, G-09, G-19).
 //!
 //! The CPU writes entries through a range behind the registers. The device watches the range and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Workarounds: bits that must differ from their values after a reset, as in the upstream driver
 //! (G-18, G-33).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The description of this generation as a machine with a ring per engine.
 
 use super::{engine::RINGS, names};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The size of a context image (SNB PRM V1P2 §5.8).
 
 use super::gt_regs::{ContextSize, CXT_SIZE};

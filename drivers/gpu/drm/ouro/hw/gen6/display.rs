@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The two display pipes.
 
 use crate::intel::processor::display::{Pipes, TWO_PIPES, VGA, VGA_SECOND};

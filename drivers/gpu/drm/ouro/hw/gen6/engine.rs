@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The three engines. None has a checker: the chip confines an unprivileged batch (§5.3.7.6, G-44).
 
 use super::{

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The fence registers (SNB PRM V1P2 §4.5.4.1.1).
 
 use crate::intel::fences::{from_gen6, Fences};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers outside the engines that only this generation has, or has with other bits, beside
 //! those of [`crate::intel::processor::gt_regs`].
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Sandy Bridge: three rings, a GGTT and an aliasing PPGTT.
 //!
 //! Sources: SNB PRM Volume 1 Part 2 (May 2011), cited by section (`§5.3.8`). The document omits

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Names of the bits of error and status registers.
 //!
 //! Errors: SNB PRM V1P2 §5.7. Units: digest G-42 (from the public XML of these registers).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of each engine that only this generation has, beside those of
 //! [`crate::intel::ring::regs`], as offsets from the engine's base.
 //!

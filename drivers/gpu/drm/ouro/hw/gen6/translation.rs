@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Enabling the PPGTT (SNB PRM V1P2 §2.3, G-19, G-21). One mode register serves all engines.
 
 use super::{

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Workarounds: bits that must differ from their values after a reset (G-38).
 //!
 //! Bits of registers that a context saves are set here and in the golden state ([`super::golden`]).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The size of a context image. Video engine and blitter have no images (V-16).
 
 use super::regs::{ContextSize, CXT_SIZE};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Diagnostics of the video engine: how it fetches batches, and its address translations.
 
 use super::regs::{self, BatchState, PendingAccess, PendingOffset, PendingPage};

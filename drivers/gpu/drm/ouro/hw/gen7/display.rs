@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The three display pipes: register offsets, as in the upstream driver.
 
 use crate::intel::processor::display::{Pipe, Pipes, VGA};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The three engines.
 
 use super::{check, details, emit, golden, names, regs, CHIP};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The fence registers (V-03).
 
 use crate::intel::fences::{from_gen6, Fences};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The golden state. Layout of the commands: the public XML of this generation's commands (M70 in
 //! the digest).
 //!

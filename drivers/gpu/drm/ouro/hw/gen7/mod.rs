@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Ivy Bridge: the successor of Sandy Bridge, with a documented video engine.
 //!
 //! Sources: IHD-OS-V1 Pt 5 – 05 12, the document of the video engine's command streamer, cited by

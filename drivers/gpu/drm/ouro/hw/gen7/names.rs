@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Names of the bits of error and status registers, beside those of
 //! [`crate::intel::processor::names`].
 //!

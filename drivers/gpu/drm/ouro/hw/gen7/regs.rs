@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers that only this generation has, or has at another place, beside those of
 //! [`crate::intel::ring::regs`] and [`crate::intel::processor::gt_regs`].
 //!

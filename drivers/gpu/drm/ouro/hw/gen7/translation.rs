@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Enabling the PPGTT: each engine has its own mode register (VCS-003 to VCS-007, V-05, V-24); and
 //! loading another page directory in a request.
 

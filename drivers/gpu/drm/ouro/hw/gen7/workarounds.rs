@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Workarounds: bits that must differ from their values after a reset; and the set-up of the L3
 //! cache.
 //!

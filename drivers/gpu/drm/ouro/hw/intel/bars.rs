@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The BARs of chips without VRAM: registers and GGTT in BAR 0, the aperture in BAR 2 (G-02).
 
 use crate::{

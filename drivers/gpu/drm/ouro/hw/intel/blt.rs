@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The blitter's commands: their header, and the copy of pages on chips with 32-bit addresses.
 //!
 //! Layout: §2.5 of the digest of Sandy Bridge. A page is copied as a row of 1024 pixels of four

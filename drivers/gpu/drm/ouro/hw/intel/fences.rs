@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Fence registers of 64 bits (SNB PRM V1P2 §4.5.4.1.1).
 //!
 //! Fences detile the CPU's accesses through the aperture only. A fence is written in two halves: it

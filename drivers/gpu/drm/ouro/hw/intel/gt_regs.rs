@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of the device outside the engines whose offsets are the same from Gen6 on.
 //!
 //! Citations: rows of the digest of Sandy Bridge (`G-nn`) and of DG2 (§3.3).

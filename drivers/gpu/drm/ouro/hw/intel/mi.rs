@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The MI (memory interface) commands that the driver writes: a type per command, which `encode`
 //! turns into dwords.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Definitions that several Intel generations share; each generation has the rest in its own
 //! folder.
 //!

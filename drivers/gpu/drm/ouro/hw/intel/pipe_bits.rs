@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Bits of the second dword of `PIPE_CONTROL` that are the same on all chips with the command:
 //! flushes, invalidations and stalls.
 //!

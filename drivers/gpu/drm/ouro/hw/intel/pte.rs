@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Page table entries of 32 bits, and the address of the page directory (SNB PRM V1P2 §2.2.2.1,
 //! §2.3).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of each of Intel's engines, at the same offsets from the engine's base on all
 //! supported chips.
 //!

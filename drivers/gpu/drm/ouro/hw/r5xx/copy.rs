@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Copies of pages by the 2D engine (§5.2.2.9, digest §2.9).
 //!
 //! A page is a row of 1024 pixels of four bytes, so that one packet copies as many pages as a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Turns off the display that the firmware set up: it would read VRAM at addresses that the new
 //! memory map changes.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The engine: the command processor with its ring, and the 2D and 3D engines behind it.
 //!
 //! Order of the start: §4.8, §4.12, digest §5.2.

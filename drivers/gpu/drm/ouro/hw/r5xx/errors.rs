@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Reads, decodes and clears errors; reads the activity of the engine.
 //!
 //! The chip reports little. The GART records a failed access in a word whose layout is not

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The GART, through which the card reaches system memory: enables it, and flushes its TLB (digest
 //! §5.2; the document does not describe it).
 //! Entries are in the card's memory, written through the CPU's window on it, and repeated in a

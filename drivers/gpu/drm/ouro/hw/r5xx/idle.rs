@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Waits for an idle 2D and 3D engine between the steps of the set-up.
 //!
 //! Registers of a unit are not written while it is busy. Radeon and radeonhd wait at the same

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers behind an index and a data register: of the bus interface, the memory controller and
 //! the clocks (digest §5.2).
 //! Index and data are two accesses. Registers of the bus interface are accessed under the lock of

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts (digest §3.2, §5.2): the ring's own interrupt is one bit, behind one mask.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The known state: commands that run before each batch of user space and undo the state that
 //! another batch left.
 //!

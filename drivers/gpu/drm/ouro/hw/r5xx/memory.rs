@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The memory map of the card's 32-bit address space, and the registers that set it.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The microcode of the command processor, which defines the type-3 packets (§4.1, §4.12).
 //!
 //! It is loaded from a firmware file: at most 256 words of 40 bits, each as two big-endian dwords,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! R5xx: one ring of the command processor, VRAM, and a checked copy of every batch.
 //!
 //! Source: "R5xx Acceleration", revision 1.3 (March 2008), cited by section (`§4.8`). It has no

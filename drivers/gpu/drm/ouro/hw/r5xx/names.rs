@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Names of state and error bits (digest §3.1, §3.2).
 
 use crate::report::{BitName, Names};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Packets (§5.1), which the command processor reads from the ring and from buffers.
 
 use crate::ring::{Commands, Overflow};

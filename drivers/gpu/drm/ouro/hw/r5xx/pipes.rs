@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Counts the pipes, and sets up all units for that number (digest §5.2, "pipes").
 //!
 //! Waits for idle engines between the steps, where radeon and radeonhd do: see `idle`.

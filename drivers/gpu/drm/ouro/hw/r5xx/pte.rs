@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Entries of the GART (digest §4.4; the document does not describe them).
 //!
 //! ```text

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of the host path, the command processor and the units that the driver itself writes.
 //!
 //! The document names them and gives no offset. Those, and bits that no section defines, are of

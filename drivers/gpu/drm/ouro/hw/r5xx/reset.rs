@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Reset of the blocks (§4.8, digest §5.2 "engine reset").
 //!
 //! The units and the command processor are reset first. The memory controller is reset only if that

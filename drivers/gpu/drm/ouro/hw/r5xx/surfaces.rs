@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Surfaces: fence registers that detile ranges of the CPU's aperture on VRAM (§2.2; digest §3.2,
 //! §5.2).
 //!

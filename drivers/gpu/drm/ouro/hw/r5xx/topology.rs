@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Reads the properties of a card from configuration space and a few registers, without changing
 //! anything.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A chip without contexts: known state before another client's batch, every batch a checked copy.
 
 use super::{op, Memory, Parser};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A chip whose requests load the page directory of their address space: two engines with a ring
 //! each and no contexts, a directory of four entries in the GGTT's array, page tables of four pages
 //! of sixteen bytes. An engine keeps the directory entries that it has loaded, and all translations

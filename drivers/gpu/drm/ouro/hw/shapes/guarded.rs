@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A chip that drops privileged commands of an unprivileged batch, and some harmless ones as well.
 //! Its first engine has a checker, so that a batch that passes runs with privilege from a copy. Its
 //! second engine has no checker.

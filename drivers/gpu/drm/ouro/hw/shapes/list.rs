@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A chip with a list port: contexts by descriptor, released by events, each with its ring.
 
 mod device;

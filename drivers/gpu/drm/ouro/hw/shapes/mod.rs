@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Invented chips that test the traits: they use the parts of the traits that a chip with rings
 //! only does not need.
 //!

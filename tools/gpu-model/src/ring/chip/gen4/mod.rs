@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Gen4: 965G and GM965, G45 and GM45 (G45 PRM V1b, which has the rules; offsets and layouts that it leaves out are
 //! from the digest, G-nn). What the four do in their own way is in [`crate::gen4`].
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of Gen4. The document has few offsets (3.1 of the digest); the others are the digest's (G-nn) or the
 //! list of what upstream touches on G45 (peer digest I.2).
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Commands, a row each: their length and the rule for them.
 //!
 //! A table is searched from its beginning, so specific rows precede general ones. Lengths and rules

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The command parser (checker): it decides which batches run privileged.
 //!
 //! An unprivileged batch cannot load a register on this chip, but OpenGL needs that (transform

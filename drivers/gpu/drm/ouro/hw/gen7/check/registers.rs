@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers that a batch may load and store, a row each.
 //!
 //! They are those of upstream's version 10 (Linux 7.3), since user space was written for these. The

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The checker's verdicts on batches in literal dwords. Expected values: VCS §1.2 for formats;
 //! V-19, V-20 and upstream's version 10 (Linux 7.3) for the rules.
 

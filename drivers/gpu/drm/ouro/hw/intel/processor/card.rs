@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The contents of [`Topology::card`](crate::Topology::card): the chip's clocks, and its forcewake
 //! method.
 

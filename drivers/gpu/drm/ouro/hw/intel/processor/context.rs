@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Context images (SNB PRM V1P2 §5.8): their size and alignment.
 //!
 //! The contents of an image are not documented (§5.8.1.3.1), so the driver does not build images.

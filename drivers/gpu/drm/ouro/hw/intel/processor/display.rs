@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The display as the firmware left it: which GGTT entries its planes use. Read only.
 //!
 //! A plane fetches through the GGTT while its pipe runs. There are two or three pipes, each with a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The three engines: the parts of their descriptions that both generations share.
 
 use super::gt_regs::{

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The clock of the engines: high while the device is kept awake, low while it may sleep.
 //!
 //! The firmware leaves the lowest clock, a half or a third of the highest. The highest clock is

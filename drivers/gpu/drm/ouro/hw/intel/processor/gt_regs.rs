@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers outside the engines that are the same on both generations.
 //!
 //! Citations: rows G-nn of the digest of Sandy Bridge; rows V-nn and VCS-nnn of the digest of Ivy

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Processor graphics, beside the memory controller and the last-level cache: the parts that Sandy
 //! Bridge and Ivy Bridge share, beyond those of all machines with a ring per engine
 //! ([`super::ring`]).

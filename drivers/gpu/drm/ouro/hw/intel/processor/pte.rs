@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Cache bits of page table entries (SNB PRM V1P2 §2.2.2.1; digest of Ivy Bridge §4.1).
 //!
 //! The document contradicts itself about the cache field; the values here are those that work: 1

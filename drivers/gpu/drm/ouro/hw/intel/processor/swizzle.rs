@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Bit-6 swizzle: if both memory channels have the same size, higher address bits are XORed into
 //! bit 6 of tiled surfaces' addresses, to spread accesses over the channels (G-31). The document
 //! does not cover it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The topology of a chip, from configuration space and a few registers. Read only.
 
 use super::{

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Loading page directories and invalidating TLBs (SNB PRM V1P2 §2.2 to §2.3, G-18 to G-20).
 //!
 //! The driver loads the aliasing PPGTT's directory when it starts an engine. The aliasing PPGTT

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The register that user space may read: the render engine's timestamp (G-41).
 
 use crate::{

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A command parser that is made of tables: a row per command, a row per register.
 //!
 //! The checker reads a batch command by command, from its first dword to the first

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! An engine with a ring: its description, start and stop.
 //!
 //! Engines share a register layout at different bases (SNB PRM V1P2 §1). Order of the start: G-26;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Errors and page faults: reading, decoding and clearing (SNB PRM V1P2 §5.7).
 //!
 //! A page fault does not stop an engine: writes are dropped, reads return zero (§5.7.2.1). The

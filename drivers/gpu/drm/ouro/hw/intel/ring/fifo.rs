@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Room in the FIFO through which writes reach the engines (G-16).
 //!
 //! A write to a full FIFO is lost. A register has the number of free entries, but reading it before

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Workarounds and settings: registers whose values must differ from those after a reset, as lists
 //! of changes.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Forcewake: keeping the device awake (G-15, G-17).
 //!
 //! Registers below 0x4_0000 are in a power well that the device turns off when it idles. A

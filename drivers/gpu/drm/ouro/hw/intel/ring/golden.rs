@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The golden state: commands that give all state of a context a legal value.
 //!
 //! After a reset a context's state is undefined (SNB PRM V1P2 §5.9), and all of it must be legal

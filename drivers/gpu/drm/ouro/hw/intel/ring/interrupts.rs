@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Interrupts and their masks (SNB PRM V1P2 §5.6, G-11 to G-14).
 //!
 //! ```text

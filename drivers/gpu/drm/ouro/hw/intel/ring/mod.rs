@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Machines with a ring per engine.
 //!
 //! A [`RingChip`] describes such a machine; all functions take one. `engine` starts and stops

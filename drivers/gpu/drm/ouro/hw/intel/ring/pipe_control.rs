@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The flush command of the render engine. [`crate::intel::mi`] has the other commands that the
 //! driver writes.
 //!

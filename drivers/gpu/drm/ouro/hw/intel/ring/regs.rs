@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of each engine of machines with a ring per engine, beside those that all of Intel's
 //! engines have ([`crate::intel::ring_regs`]), as offsets from the engine's base.
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Reset (G-24, G-25) of all engines, or of one engine if the chip can.
 //!
 //! The register has a bit for each engine. No driver is known to use them on Gen6: the upstream

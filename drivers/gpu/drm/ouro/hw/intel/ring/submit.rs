@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Submission: one posted write of the ring's tail.
 //!
 //! The write also flushes the CPU's earlier write-combined writes (SNB PRM V1P2 §5.3.9). On the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The watchdog of an engine: a counter that interrupts when a batch exceeds its limit.
 //!
 //! Commands in the ring start it before a batch and stop it after the batch (VCS §1.1.5). A flush

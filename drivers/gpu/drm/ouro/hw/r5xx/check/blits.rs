@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The memory that a blit of the 2D engine accesses when register writes start it (§5.2.2; digest
 //! §2.3, §3.3).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Streams for tests, made by hand from packets as §5.1 has them.
 
 use super::*;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Masks of pipes (AMD's page of `ZB_ZPASS_ADDR`; digest §5.7).
 //!
 //! `SU_REG_DEST` selects the raster pipes whose registers behind the set-up unit are written:

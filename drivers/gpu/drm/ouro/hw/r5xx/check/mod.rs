@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The checker of command streams from user space.
 //!
 //! The chip has no protection: a command can write every register and, through the registers,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Random streams: a second check looks at the streams that pass, pixel by pixel and vertex by
 //! vertex, with the address formula of digest §4.1 instead of tile sizes.
 

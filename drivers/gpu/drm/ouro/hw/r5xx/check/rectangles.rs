@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! 2D packets that fill or copy rectangles: `PAINT_MULTI`, `BITBLT` and `BITBLT_MULTI` (§5.2.2,
 //! §5.2.2.7 to §5.2.2.9; digest §2.3 to §2.5).
 //!

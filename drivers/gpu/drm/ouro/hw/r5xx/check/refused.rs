@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Names of the checker's rules, to report which one refused a stream.
 //!
 //! User space gets `EINVAL` for all of them. The name is in the debug log

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers that a stream may write, and the bits of each.
 //!
 //! The list is [`ROWS`]. A bit is in it because it is known to be harmless to memory and to other

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Tests of the checker beyond the other checker's weaknesses.
 
 use super::{tests::*, *};

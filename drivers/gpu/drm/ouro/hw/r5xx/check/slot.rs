@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The registers whose values the proof needs, each in its own slot, as the stream has written them
 //! so far. Slots are consecutive; registers that exist several times have consecutive slots.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The state that the proof depends on: the registers that it needs, as the stream has written them
 //! so far.
 //!

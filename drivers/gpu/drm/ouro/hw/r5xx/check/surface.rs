@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Computes the memory that rows of pixels take, with or without tiling (§2.2, §2.3; digest §4.1).
 //!
 //! A micro block is 32 bytes, a macro tile 8 by 8 of them. A row of blocks or tiles is contiguous

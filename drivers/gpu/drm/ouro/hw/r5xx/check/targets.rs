@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The memory that a draw writes: colour, depth, and the resolve target of multisampling (digest
 //! §3.5, §5.7).
 //!

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Tests of the checker as a whole: the weaknesses of another checker.
 //!
 //! `weakness_n_…` is number n of the weaknesses found in another checker (digest §5.7): it accepts

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The memory that a draw samples (digest §3.5, §5.7; the document has no registers of textures).
 //!
 //! Levels are consecutive in memory. A level's row is padded to a block or a tile, and its number

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Arrays of vertices, indices, and the draws that use them (§5.2.3, §6.2, §6.4.1; digest §2.6,
 //! §4.7).
 

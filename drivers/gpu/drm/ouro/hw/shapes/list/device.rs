@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The device: an execlist port, which reports events of the contexts in its list, and a parser.
 
 use super::super::{Memory, Parser};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Memory, the CPU's cache before it, the chipset behind both, and the engine that executes what it
 //! finds in memory.
 

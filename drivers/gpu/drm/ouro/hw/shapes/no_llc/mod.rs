@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A chip without LLC: its engines do not snoop the CPU's caches, and its chipset buffers writes.
 //!
 //! Its status page is at a bus address, and all memory must be below 4 GiB. It is reset by a byte
