@@ -12,7 +12,19 @@ pub struct Part {
     pub rows: usize,
     /// What stands above them.
     pub heading: &'static str,
+    /// What they were taken from.
+    pub from: &'static str,
 }
+
+impl Part {
+    /// The names of its rows, in order.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let Self { prefix, digits, .. } = *self;
+        (1..=self.rows).map(move |n| format!("{prefix}{n:0digits$}"))
+    }
+}
+
+const DOCUMENT: &str = "Document";
 
 /// A checklist.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +46,7 @@ pub struct Checklist {
 impl Checklist {
     /// The names that the rows must have, in order.
     pub fn names(&self) -> Vec<String> {
-        let part = |p: &Part| {
-            let Part { prefix, digits, .. } = *p;
-            (1..=p.rows).map(move |n| format!("{prefix}{n:0digits$}"))
-        };
-        self.parts.iter().flat_map(part).collect()
+        self.parts.iter().flat_map(Part::names).collect()
     }
 }
 
@@ -60,12 +68,14 @@ former only; the latter are in its files without a row of their own.
             digits: 3,
             rows: 166,
             heading: "What the document describes",
+            from: DOCUMENT,
         },
         Part {
             prefix: "G-",
             digits: 2,
             rows: 50,
             heading: "What it leaves out",
+            from: "Public sources",
         },
     ],
 };
@@ -76,6 +86,7 @@ const fn part(prefix: &'static str, rows: usize, heading: &'static str) -> Part 
         digits: 1,
         rows,
         heading,
+        from: DOCUMENT,
     }
 }
 
@@ -159,6 +170,7 @@ share). What is known from elsewhere, as the forcewake of several threads, has n
         digits: 3,
         rows: 101,
         heading: "Command streamers",
+        from: DOCUMENT,
     }],
 };
 

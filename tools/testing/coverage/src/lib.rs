@@ -5,7 +5,8 @@
 //! For each generation three tables are kept by hand in `Documentation/gpu/ouro/coverage/`: the rows of
 //! the checklist with what each is about, what the driver does with it, what the model does. They are joined
 //! to a page ([`Checklist::page`]). Whatever a table names must be there: files of the driver and the model,
-//! test functions of Cargo's tests, of KUnit and of the kselftests.
+//! test functions of Cargo's tests, of KUnit and of the kselftests. A fourth table says who else says what a row
+//! says ([`witness`]).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,10 +18,14 @@ use anyhow::{bail, ensure, Context, Result};
 mod checklist;
 mod page;
 mod tests_of;
+mod truth;
+mod witness;
 
-pub use checklist::{Checklist, ALL, GEN12, GEN4, GEN7, R5XX, SNB};
+pub use checklist::{Checklist, Part, ALL, GEN12, GEN4, GEN7, R5XX, SNB};
 pub use page::page;
 pub use tests_of::TestNames;
+pub use truth::{truth_page, witnesses_page, Count};
+pub use witness::{check_lines, entries, lines, Entry, Kind, Line, Verdict};
 
 /// What one side does with a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,6 +74,8 @@ pub struct Row {
     /// What the model does; nothing for what the hardware document leaves out, which the model's
     /// table does not list.
     pub model: Option<Side>,
+    /// Who else says it.
+    pub witnesses: Vec<Line>,
 }
 
 /// How much is covered.
@@ -160,6 +167,7 @@ pub fn rows(top: &Path, list: &Checklist) -> Result<Vec<Row>> {
         path if path.exists() => table(&path, b'|', &["row", "model", "tests"], &all)?,
         _ => BTreeMap::new(),
     };
+    let lines = lines(top, list, &entries(top)?)?;
     let row = |id: &String| Row {
         id: id.clone(),
         mechanism: names[id][1].clone(),
@@ -169,6 +177,7 @@ pub fn rows(top: &Path, list: &Checklist) -> Result<Vec<Row>> {
                 Side::new(&d[1], "not:", &d[2])
             }),
         model: model.get(id).map(|m| Side::new(&m[1], "n/a:", &m[2])),
+        witnesses: lines.iter().filter(|l| l.row == *id).cloned().collect(),
     };
     Ok(all.iter().map(row).collect())
 }

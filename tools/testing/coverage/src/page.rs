@@ -3,7 +3,42 @@
 
 use std::fmt::Write;
 
-use crate::{Checklist, Row, Side, Totals};
+use crate::witness::Kind;
+use crate::{Checklist, Part, Row, Side, Totals};
+
+/// The begin of a page that is made here.
+pub(crate) fn head(title: &str, about: &str) -> String {
+    let rule = "=".repeat(title.len());
+    format!("{NOTE}{rule}\n{title}\n{rule}\n\n{about}")
+}
+
+/// A table of lists.
+pub(crate) fn list_table<'a>(
+    out: &mut String,
+    widths: &str,
+    headers: &[&str],
+    rows: impl Iterator<Item = &'a [String]>,
+) {
+    let _ = writeln!(
+        out,
+        ".. list-table::\n   :header-rows: 1\n   :widths: {widths}\n"
+    );
+    let mut line = |i: usize, text: &str| {
+        let bullet = if i == 0 { "* -" } else { "  -" };
+        let line = format!("   {bullet} {text}");
+        out.push_str(line.trim_end());
+        out.push('\n');
+    };
+    for (i, name) in headers.iter().enumerate() {
+        line(i, name);
+    }
+    for row in rows {
+        for (i, cell) in row.iter().enumerate() {
+            line(i, cell);
+        }
+    }
+    out.push('\n');
+}
 
 const NOTE: &str = "\
 .. SPDX-License-Identifier: GPL-2.0
@@ -25,10 +60,12 @@ A file of the driver is below ``drivers/gpu/drm/ouro/``, one of the model below
 ``exec_reloc.c::name``                      ``tools/testing/selftests/drm/ouro``, in the guest
 =========================================== =================================================================
 
+*Known by* says who else says it, beside the document (:doc:`truth`; names are those of :doc:`witnesses`).
+
 ";
 
 /// Text that no markup is in.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
@@ -56,45 +93,57 @@ fn tests<'a>(sides: impl Iterator<Item = &'a Side>) -> String {
     names.join(" ")
 }
 
-fn table(out: &mut String, rows: &[Row]) {
-    out.push_str(".. list-table::\n   :header-rows: 1\n   :widths: 6 22 24 24 24\n\n");
-    let mut line = |first: bool, text: &str| {
-        let bullet = if first { "* -" } else { "  -" };
-        let line = format!("   {bullet} {text}");
-        out.push_str(line.trim_end());
-        out.push('\n');
+/// How a row is known: by its document, or also by whom.
+fn known(part: &Part, row: &Row) -> String {
+    let of = |kind: Kind| {
+        let names: Vec<&str> = row
+            .witnesses
+            .iter()
+            .flat_map(|l| &l.witnesses)
+            .filter(|w| w.1 == kind)
+            .map(|w| w.0.split(':').next().unwrap_or_default())
+            .collect();
+        (!names.is_empty()).then(|| {
+            let mut names = names;
+            names.dedup();
+            format!("{kind} {}", names.join(" "))
+        })
     };
-    for (i, name) in ["row", "mechanism", "driver", "model", "tests"]
+    let all: Vec<String> = Kind::ALL.into_iter().rev().filter_map(of).collect();
+    match all.is_empty() {
+        true => part.from.to_lowercase(),
+        false => all.join("; "),
+    }
+}
+
+fn table(out: &mut String, part: &Part, rows: &[Row]) {
+    let cells: Vec<[String; 6]> = rows
         .iter()
-        .enumerate()
-    {
-        line(i == 0, name);
-    }
-    for row in rows {
-        line(true, &row.id);
-        line(false, &plain(&row.mechanism));
-        line(false, &place(&row.driver));
-        line(false, &row.model.as_ref().map(place).unwrap_or_default());
-        line(
-            false,
-            &tests(
-                [Some(&row.driver), row.model.as_ref()]
-                    .into_iter()
-                    .flatten(),
-            ),
-        );
-    }
-    out.push('\n');
+        .map(|row| {
+            let sides = [Some(&row.driver), row.model.as_ref()];
+            [
+                row.id.clone(),
+                plain(&row.mechanism),
+                place(&row.driver),
+                row.model.as_ref().map(place).unwrap_or_default(),
+                tests(sides.into_iter().flatten()),
+                known(part, row),
+            ]
+        })
+        .collect();
+    list_table(
+        out,
+        "6 20 21 21 22 10",
+        &["row", "mechanism", "driver", "model", "tests", "known by"],
+        cells.iter().map(|c| c.as_slice()),
+    );
 }
 
 /// The page.
 pub fn page(list: &Checklist, rows: &[Row]) -> String {
     let totals = Totals::of(rows);
-    let rule = "=".repeat(list.title.len());
-    let mut out = format!(
-        "{NOTE}{rule}\n{}\n{rule}\n\n{}{LEGEND}",
-        list.title, list.about
-    );
+    let mut out = head(list.title, list.about);
+    out.push_str(LEGEND);
     let _ = writeln!(
         out,
         "Of {} rows, {} have code in the driver, {} in the model, and {} a test.\n",
@@ -110,7 +159,7 @@ pub fn page(list: &Checklist, rows: &[Row]) -> String {
             part.heading,
             "=".repeat(part.heading.len())
         );
-        table(&mut out, these);
+        table(&mut out, part, these);
     }
     out.truncate(out.trim_end().len());
     out.push('\n');

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 //! The tables of coverage are whole, what they name is there, and the page is made from them.
 
-use ouro_coverage::{check, page, page_path, rows, top, TestNames, Totals, ALL, SNB};
+use ouro_coverage::{
+    check, check_lines, entries, lines, page, page_path, rows, top, truth_page, witnesses_page,
+    Count, Kind, Line, TestNames, Totals, Verdict, ALL, SNB,
+};
 
 #[test]
 fn whatever_the_tables_name_exists() {
@@ -29,6 +32,70 @@ fn the_page_is_made_from_the_tables() {
             list.page
         );
     }
+    for (name, text) in [
+        ("witnesses.rst", witnesses_page(&top())),
+        ("truth.rst", truth_page(&top())),
+    ] {
+        let path = top().join("Documentation/gpu/ouro").join(name);
+        let there = std::fs::read_to_string(path).expect("the page is there");
+        let made = text.expect("the tables are whole");
+        assert!(there == made, "{name} is stale: cargo run -p ouro-coverage");
+    }
+}
+
+#[test]
+fn whoever_says_a_row_exists() {
+    let entries = entries(&top()).expect("the table is whole");
+    let (mut any, mut best) = (0, 0);
+    for list in ALL {
+        let lines = lines(&top(), list, &entries).expect("the table is whole");
+        if let Err(wrong) = check_lines(&top(), list, &lines) {
+            panic!("{}: {wrong}", list.name);
+        }
+        let count = Count::of(list, &lines);
+        any += count.any;
+        best += count.best;
+    }
+    assert!(any >= 150 && best >= 40, "{any} rows, {best} of them best");
+    println!("cover: witnesses: {any} rows, {best} of them by silicon or the vendor");
+}
+
+#[test]
+fn a_witness_that_is_not_there_is_found() {
+    let line = |row: &str, witness: &str, kind: Kind| Line {
+        row: row.to_owned(),
+        verdict: Verdict::For,
+        witnesses: vec![(witness.to_owned(), kind)],
+        tests: vec![],
+        note: String::new(),
+    };
+    let up = Kind::Upstream;
+    let mut all = vec![
+        line("G6-001", "peer:snb:2520.9<engine+228", up),
+        // There is such a rule of order, but not on this chip; one that ouro alone writes.
+        line("G6-002", "peer:snb:4180<1203c.0", up),
+        line("G6-003", "peer:snb:120b0", up),
+        line("G6-004", "peer:snb:4094", up),
+        line("G6-005", "igt:snb:gem_exec_store@basic", up),
+        line("G6-006", "igt:snb:gem_nothing@basic", up),
+        line("G6-007", "VW05", Kind::Vendor),
+        line("G6-999", "SW01", Kind::Silicon),
+        line("G6-001", "SW01", Kind::Silicon),
+    ];
+    all[8].verdict = Verdict::Against;
+    all[8].tests = vec!["snb_rings::nothing".to_owned()];
+    let wrong = check_lines(&top(), &SNB, &all).expect_err("seven are wrong");
+    assert_eq!(
+        wrong.to_string(),
+        "G6-002: upstream does not say peer:snb:4180<1203c.0\n\
+         G6-003: upstream does not say peer:snb:120b0\n\
+         G6-006: upstream does not say igt:snb:gem_nothing@basic\n\
+         G6-007: no test is made from VW05\n\
+         G6-999: no such row\n\
+         G6-001: out of order\n\
+         G6-001: no test snb_rings::nothing\n\
+         G6-001: what was done about it?"
+    );
 }
 
 #[test]
