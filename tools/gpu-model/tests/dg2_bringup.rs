@@ -42,9 +42,10 @@ fn registers_that_a_probe_reads() {
         (0x10_1010, 1 << 7, "GU_CNTL: local memory is initialised"),
         (0x10_100c, 0, "GU_CNTL_PROTECTED: no display"),
         (0x0d00, 0x0e, "RPM_CONFIG0: 19.2 MHz"),
-        (0x4900, 1 << 8, "TILE0_ADDR_RANGE: one gigabyte"),
+        // Bit 0: valid (witness VW52).
+        (0x4900, 1 << 8 | 1, "TILE0_ADDR_RANGE: one gigabyte"),
         // 64 MB less a 256th, in units of 64 KB.
-        (0x4910, 0x3fc << 8, "FLAT_CCS_BASE"),
+        (0x4910, 0x3fc << 8 | 1, "FLAT_CCS_BASE"),
         (0x9140, 0x0003_0005, "VDBOX 0 and 2, VEBOX 0 and 1"),
         (0x9144, 0xffff_ffff, "subslices of four compute engines"),
         (0x9118, 0xf, "mslices"),

@@ -160,7 +160,7 @@ fn atomics() {
         rig.run(E, &dword(op, a, b));
         assert_eq!(rig.at(AT), after, "{op:#x} {a} {b}");
     }
-    // Quadword add with a carry, returning the old value (bit 16) in R0.
+    // Quadword add with a carry, returning the old value (bit 16) in R4.
     rig.put(AT, &[0xffff_ffff, 1]);
     rig.run(
         E,
@@ -179,7 +179,7 @@ fn atomics() {
         ],
     );
     assert_eq!((rig.at(AT), rig.at(AT + 4)), (0, 2));
-    assert_eq!((rig.ereg(E, 0x600), rig.ereg(E, 0x604)), (0xffff_ffff, 1));
+    assert_eq!((rig.ereg(E, 0x620), rig.ereg(E, 0x624)), (0xffff_ffff, 1));
     // Sixteen bytes, compared and written.
     rig.put(AT, &[1, 2, 3, 4]);
     rig.run(
@@ -265,7 +265,14 @@ fn batches_nest_and_chain() {
     assert_eq!(rig.gpu.counter(Counter::Batches), 4);
     // A batch that calls itself without end is an error, not a hang of the model.
     rig.put(0x18_3000, &[0x18c0_0101, 0x8_3000, 1, NOOP]);
-    rig.run(E, &start(USER + 0x8_3000));
+    rig.run(
+        E,
+        &[
+            &[0x1108_0001, 0x9c, 0x1000_1000][..],
+            &start(USER + 0x8_3000),
+        ]
+        .concat(),
+    );
     assert_eq!(rig.gpu.lint_count(Rule::Nesting), 1);
     assert_eq!(rig.ereg(E, 0xb0), 1);
 }

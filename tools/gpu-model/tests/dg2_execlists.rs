@@ -158,11 +158,11 @@ fn the_port_fills_elements_in_turn() {
     let rig = Rig::new();
     rig.context(0);
     rig.append(0, &store(SYSTEM + 0x2_0000, 5));
-    // Upper half first (B2); eight elements, then again from the first.
+    // Lower half first (witness VW46); eight elements, then again from the first.
     for i in 0..9 {
         let d = if i == 8 { descriptor(0) } else { 0x100 * i };
-        rig.eset(E, 0x230, (d >> 32) as u32);
         rig.eset(E, 0x230, d as u32);
+        rig.eset(E, 0x230, (d >> 32) as u32);
     }
     assert_eq!(rig.ereg(E, 0x510), descriptor(0) as u32);
     assert_eq!(rig.ereg(E, 0x548), 0x700);

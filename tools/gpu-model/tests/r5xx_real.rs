@@ -318,3 +318,19 @@ fn status_after_a_reset() {
     }
     assert_eq!(rig.reg(0xe40), 0x1000_0140);
 }
+
+/// Logs of these chips (RW09, RW11): CP_CSQ_STAT of an idle command processor, and after its reset.
+#[test]
+fn the_queue_at_rest() {
+    let rig = Rig::new();
+    // A packet of type 2 and one that writes a scratch register.
+    rig.run(&[0x8000_0000, 0x15e0 >> 2, 0xdead_beef]);
+    assert_eq!(
+        (rig.reg(0x15e0), rig.reg(0x7f8)),
+        (0xdead_beef, 0x1000_0c03)
+    );
+    rig.set(0x740, 0);
+    rig.set(0xf0, 1);
+    rig.set(0xf0, 0);
+    assert_eq!(rig.reg(0x7f8), 0x1000_0000);
+}

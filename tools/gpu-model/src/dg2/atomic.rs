@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! MI_ATOMIC (digest §2.1 row 33 and the list of opcodes below that table; the document names the
-//! command only). Operands are inline (bit 18) or in general registers, the old value goes to R0 if
-//! bit 16 asks for it: that much of the registers is recollection of older chips.
+//! command only). Operands are inline (bit 18) or in general registers, R1 and R2, which is recollection
+//! of older chips. The old value goes to R4 if bit 16 asks for it (witness VW17, a test of the vendor's).
 
 use super::command::{address, GLOBAL};
 use super::core::Core;
@@ -10,6 +10,9 @@ use super::lint::Rule;
 use super::mem::Faulted;
 use super::regs::ring;
 use super::stream::Flow;
+
+/// R4, the register of the returned value.
+const RETURNED: u32 = ring::GPR + 8 * 4;
 
 /// The new value of a location, of `bits` bits; `None` if it does not change. `op` is the operation
 /// without the size that its opcode has.
@@ -80,9 +83,9 @@ impl Core {
         }
         if d[0] & 1 << 16 != 0 {
             let returned = if op == 0x0f { new.unwrap_or(old) } else { old };
-            self.set_ering(e, ring::GPR, returned as u32);
+            self.set_ering(e, RETURNED, returned as u32);
             if quad {
-                self.set_ering(e, ring::GPR + 4, (returned >> 32) as u32);
+                self.set_ering(e, RETURNED + 4, (returned >> 32) as u32);
             }
         }
         Ok(Flow::Next)

@@ -52,7 +52,7 @@ impl Core {
                 }
                 Ok(Flow::Next)
             }
-            op::SET_PREDICATE => Ok(self.set_predicate(e, d[0] & 0xf)),
+            op::SET_PREDICATE => Ok(self.set_predicate(e, d[0])),
             op::PREDICATE => Ok(self.predicate(e, d[0])),
             op::BATCH_BUFFER_START => self.batch_start(e, d),
             op::BATCH_BUFFER_END => Ok(self.batch_end(e)),
@@ -150,7 +150,8 @@ impl Core {
     }
 
     /// MI_BATCH_BUFFER_START: bit 8 asks for the per-process space, bit 22 for a batch that returns
-    /// here, bit 16 adds BB_OFFSET.
+    /// here, bit 16 adds BB_OFFSET. There are two levels, in the second of which bit 22 calls nobody,
+    /// unless bit 12 of MI_MODE allows more (J7; witnesses VW27, VW28).
     fn batch_start(&mut self, e: EngineId, d: &[u32]) -> Result<Flow, Faulted> {
         self.notes.count(Counter::Batches);
         let mut addr = address(d, 1);
@@ -171,10 +172,11 @@ impl Core {
         } else {
             AddressSpace::Ppgtt
         };
+        let nesting = self.ering(e, ring::MI_MODE) & 1 << 12 != 0;
         let kind = match (self.engine(e).frames.last(), d[0] & GLOBAL != 0) {
             (None, _) => FrameKind::First,
-            (Some(_), true) => FrameKind::Second,
-            (Some(_), false) => return Ok(Flow::Chain(addr, space, privileged)),
+            (Some(f), true) if nesting || f.kind != FrameKind::Second => FrameKind::Second,
+            (Some(_), _) => return Ok(Flow::Chain(addr, space, privileged)),
         };
         if self.engine(e).frames.len() > NESTED {
             self.notes.lint(Rule::Nesting, || e.name().to_owned());
@@ -197,9 +199,9 @@ impl Core {
         Flow::Return
     }
 
-    /// MI_CONDITIONAL_BATCH_BUFFER_END: with bit 21 it ends unless the memory is greater than the
-    /// data, without it there is nothing to compare and the batch goes on. The document has no
-    /// condition; this is that of older chips.
+    /// MI_CONDITIONAL_BATCH_BUFFER_END: with bit 21 it ends unless memory stands in the relation of bits
+    /// 14:12 to the data, without it there is nothing to compare and the batch goes on. Bit 18 ends this
+    /// level alone, else all of them end. The document has neither; witnesses VW24 to VW26.
     fn conditional_end(&mut self, e: EngineId, d: &[u32]) -> Result<Flow, Faulted> {
         let what = "MI_CONDITIONAL_BATCH_BUFFER_END";
         let Some(space) = self.space(e, d[0] & GLOBAL != 0, what) else {
@@ -210,10 +212,31 @@ impl Core {
         }
         // Software orders this against earlier stores: what is posted is not seen (S6).
         let value = self.load32(e, space, address(d, 2) & !3)?;
-        if value > d[1] {
+        if self.holds(e, d[0], value, d[1]) {
             return Ok(Flow::Next);
         }
-        Ok(self.batch_end(e))
+        Ok(match (self.batch_end(e), d[0] & 1 << 18 != 0) {
+            (Flow::Return, false) => Flow::ReturnAll,
+            (flow, _) => flow,
+        })
+    }
+
+    /// Whether a value stands in the relation of bits 14:12 to the data, both without a sign. One that
+    /// is reserved holds.
+    pub(crate) fn holds(&mut self, e: EngineId, header: u32, value: u32, data: u32) -> bool {
+        match header >> 12 & 7 {
+            0 => value > data,
+            1 => value >= data,
+            2 => value < data,
+            3 => value <= data,
+            4 => value == data,
+            5 => value != data,
+            _ => {
+                self.notes
+                    .lint(Rule::Reserved, || format!("{} {header:#010x}", e.name()));
+                true
+            }
+        }
     }
 
     /// MI_REPORT_HEAD: into dword 4 of the status page, as on older chips.

@@ -82,9 +82,9 @@ const ENGINE_BEFORE: [u32; 17] = [
 const ENGINE_AFTER: [u32; 6] = [
     ring::IPEHR,
     ring::CMD_BUF_CCTL,
-    0x3b4,
+    ring::CS_MI_ADDRESS_OFFSET,
     ring::SET_PREDICATE_RESULT,
-    0x21c,
+    ring::WPARID,
     ring::PREDICATION_MASK,
 ];
 
@@ -485,7 +485,10 @@ impl Core {
     /// Shows the innermost batch in BB_HEAD and BB_STATE.
     pub fn show_frames(&mut self, e: EngineId) {
         let top = self.engine(e).frames.last().copied();
-        let (low, high, state) = top.map_or((0, 0, 0), |f| {
+        // In no batch the last one stays, which is not valid.
+        let last = self.ering(e, ring::BB_HEAD) & !1;
+        let none = (last, self.ering(e, ring::BB_HEAD_UDW), 0);
+        let (low, high, state) = top.map_or(none, |f| {
             let (low, high) = (f.addr as u32 & !3 | 1, (f.addr >> 32) as u32 & 0xffff);
             (low, high, flags(&f))
         });

@@ -126,9 +126,10 @@ impl Core {
             self.set_ering(e, ring::ID, id);
         }
         let gib = self.cfg.lmem.div_ceil(1 << 30);
-        self.set(reg::TILE0_ADDR_RANGE, (gib << 8) as u32);
+        // Bit 0 of both: it is valid, it is on (witness VW52, the vendor's set-up).
+        self.set(reg::TILE0_ADDR_RANGE, (gib << 8 | 1) as u32);
         let ccs = self.mem.lmem.ccs_base() >> 16;
-        self.set(reg::FLAT_CCS_BASE, (ccs << 8) as u32);
+        self.set(reg::FLAT_CCS_BASE, (ccs << 8 | 1) as u32);
         // Above all local memory: no stolen part (0 would make all of it stolen).
         let stolen = (gib + 1) << 30;
         self.set(reg::DSMBASE, stolen as u32);

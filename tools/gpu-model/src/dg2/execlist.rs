@@ -21,6 +21,9 @@ pub const STATUS_ENTRIES: u32 = 12;
 /// The reserved context ID.
 const IDLE: u64 = 0xffff;
 
+/// EXECLIST_STATUS of an engine that has run something and idles (witness TW01, a real Tiger Lake).
+const IDLE_STATUS: u32 = 0x1_8001;
+
 /// Switch details (digest E14).
 pub(crate) mod detail {
     pub const COMPLETE: u32 = 0;
@@ -106,16 +109,18 @@ fn status(
 }
 
 impl Core {
-    /// True while the engine's mode register has execlists on: bit 3 disables the legacy mode (A5).
+    /// True while the engine's mode register has execlists on: bit 3 disables the legacy mode (A5, as
+    /// upstream and a real Tiger Lake have it), or bit 15, as the vendor does (witness VW38).
     pub fn execlists(&self, e: EngineId) -> bool {
-        self.ering(e, ring::GFX_MODE) & 1 << 3 != 0
+        self.ering(e, ring::GFX_MODE) & (1 << 3 | 1 << 15) != 0
     }
 
-    /// The port is written: the elements are filled in turn, each by its upper half and its lower (B2).
+    /// The port is written: the elements are filled in turn, each by its lower half and its upper (B2;
+    /// the order is the vendor's, witness VW46).
     pub fn port_written(&mut self, e: EngineId, data: u32) {
         let half = self.engine(e).port;
         self.engine(e).port = (half + 1) % (2 * ELEMENTS);
-        let at = ring::SQ + 8 * (half as u32 / 2) + 4 * (1 - half as u32 % 2);
+        let at = ring::SQ + 4 * half as u32;
         self.set_ering(e, at, data);
     }
 
@@ -216,7 +221,8 @@ impl Core {
             return;
         }
         self.engine(e).current = None;
-        self.set_ering(e, ring::EXECLIST_STATUS, 0);
+        // The upper half keeps the last context (TW01).
+        self.set_ering(e, ring::EXECLIST_STATUS, IDLE_STATUS);
         self.report_switch(e, new_queue, Some(away), to, why, wait_mode);
         if let Some(d) = to {
             self.begin(e, d);

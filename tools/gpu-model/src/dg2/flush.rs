@@ -96,19 +96,22 @@ impl Core {
         data: &[u8],
     ) -> Result<(), Faulted> {
         let index = d[1] & 1 << 21 != 0;
-        let global = d[1] & 1 << 24 != 0 || d[2] & 4 != 0;
+        // Bit 2 of the address is one of the address (witness VW33).
+        let global = d[1] & 1 << 24 != 0;
         let what = "PIPE_CONTROL's post-sync operation";
         if (index || global) && !self.allowed(e, what) {
             return Ok(());
         }
-        let va = address(d, 2);
+        // Bit 14 of the header adds the partition's offset.
+        let offset = self.partition_offset(e, d[0] & 1 << 14 != 0);
+        let va = address(d, 2).wrapping_add(offset);
         let (space, va) = if index {
             (
                 AddressSpace::Ggtt,
                 self.status_place(e, false) + (va & 0xff8),
             )
         } else {
-            (space_of(global), va & !7)
+            (space_of(global), va & !3)
         };
         if stall {
             self.store_now(e, space, va, data)

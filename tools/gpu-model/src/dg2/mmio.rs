@@ -77,6 +77,11 @@ impl Core {
         self.frame_count(offset).unwrap_or_else(|| self.get(offset))
     }
 
+    /// True if an engine has nothing to execute.
+    fn rests(&self, e: EngineId) -> bool {
+        self.engines[e as usize].current.is_none() && self.is_idle(e)
+    }
+
     fn engine_read(&mut self, e: EngineId, offset: u32) -> u32 {
         let status = matches!(
             offset,
@@ -104,6 +109,13 @@ impl Core {
         match offset {
             ring::MI_MODE => stored | u32::from(self.is_idle(e)) << 9,
             ring::INSTDONE if !self.is_idle(e) => !1,
+            // At rest nothing is executed, the fetch stands at the tail, and the ring is not enabled
+            // (witnesses TW04, TW05, TW06: a real Tiger Lake).
+            ring::ACTHD if self.rests(e) => 0,
+            ring::DMA_FADD if self.rests(e) => self
+                .ering(e, ring::START)
+                .wrapping_add(self.ering(e, ring::TAIL)),
+            ring::CTL if self.rests(e) => stored & !1,
             ring::ACTHD | ring::DMA_FADD => match batch {
                 Some(addr) => addr as u32,
                 None => self.ering(e, ring::HEAD),

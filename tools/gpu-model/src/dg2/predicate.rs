@@ -10,8 +10,11 @@ use super::regs::ring;
 use super::stream::Flow;
 
 impl Core {
-    /// MI_SET_PREDICATE by its mode (digest §2.1 row 2).
-    pub fn set_predicate(&mut self, e: EngineId, mode: u32) -> Flow {
+    /// MI_SET_PREDICATE by its mode (digest §2.1 row 2), and by bits 5:4: 2 drops while WPARID and
+    /// PREDICATION_MASK have a bit in common, which is how partitions beyond the last do nothing (N9;
+    /// witness VW18). Mode 1 there, the opposite, is by the vendor's names alone.
+    pub fn set_predicate(&mut self, e: EngineId, header: u32) -> Flow {
+        let mode = header & 0xf;
         let result = self.ering(e, ring::PREDICATE_RESULT) & 1 != 0;
         let result_2 = self.ering(e, ring::PREDICATE_RESULT_2) & 1 != 0;
         let noop = match mode {
@@ -27,8 +30,30 @@ impl Core {
                 false
             }
         };
-        self.set_ering(e, ring::SET_PREDICATE_RESULT, noop.into());
+        let beyond = self.ering(e, ring::WPARID) & self.ering(e, ring::PREDICATION_MASK) != 0;
+        let partition = match header >> 4 & 3 {
+            0 => false,
+            1 => !beyond,
+            2 => beyond,
+            _ => {
+                self.notes
+                    .lint(Rule::Reserved, || format!("{} {header:#010x}", e.name()));
+                false
+            }
+        };
+        let dropped = noop || partition;
+        self.set_ering(e, ring::SET_PREDICATE_RESULT, dropped.into());
         Flow::Next
+    }
+
+    /// What a command that asks for it adds to its address: the number of the partition, WPARID, times
+    /// CS_MI_ADDRESS_OFFSET (N9; witness VW21).
+    pub fn partition_offset(&self, e: EngineId, asked: bool) -> u64 {
+        let times = self.ering(e, ring::CS_MI_ADDRESS_OFFSET);
+        match asked {
+            true => u64::from(self.ering(e, ring::WPARID)) * u64::from(times),
+            false => 0,
+        }
     }
 
     /// MI_PREDICATE: compares, combines with what was, loads (digest §2.1 row 11).

@@ -47,6 +47,7 @@ pub mod ring {
     pub const INDIRECT_CTX_OFFSET: u32 = 0x1c8;
     pub const PREDICATION_MASK: u32 = 0x1fc;
     pub const CSB_INTERRUPT_MASK: u32 = 0x218;
+    pub const WPARID: u32 = 0x21c;
     pub const ELSP: u32 = 0x230;
     pub const EXECLIST_STATUS: u32 = 0x234;
     pub const EXECLIST_STATUS_HI: u32 = 0x238;
@@ -59,6 +60,7 @@ pub mod ring {
     pub const CSB_POINTER: u32 = 0x3a0;
     pub const CTX_TIMESTAMP: u32 = 0x3a8;
     pub const CSB_HIGH: u32 = 0x3c0;
+    pub const CS_MI_ADDRESS_OFFSET: u32 = 0x3b4;
     pub const SET_PREDICATE_RESULT: u32 = 0x3b8;
     pub const PREDICATE_RESULT_2: u32 = 0x3bc;
     pub const PREDICATE_SRC0: u32 = 0x400;

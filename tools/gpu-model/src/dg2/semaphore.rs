@@ -11,7 +11,7 @@ use super::stream::{Flow, Wait};
 
 impl Core {
     /// The wait is over if memory (or a register, bit 16) stands in the relation of bits 14:12 to
-    /// the data. Earlier stores are seen (S5).
+    /// the data. Earlier stores are seen (S5). Bit 18 adds the partition's offset to the address.
     pub fn semaphore_wait(&mut self, e: EngineId, d: &[u32]) -> Result<Flow, Faulted> {
         let register = d[0] & 1 << 16 != 0;
         let value = if register {
@@ -28,23 +28,10 @@ impl Core {
                 return Ok(Flow::Next);
             };
             self.drain(e);
-            self.load32(e, space, address(d, 2) & !3)?
+            let va = address(d, 2).wrapping_add(self.partition_offset(e, d[0] & 1 << 18 != 0));
+            self.load32(e, space, va & !3)?
         };
-        let data = d[1];
-        let over = match d[0] >> 12 & 7 {
-            0 => value > data,
-            1 => value >= data,
-            2 => value < data,
-            3 => value <= data,
-            4 => value == data,
-            5 => value != data,
-            _ => {
-                self.notes
-                    .lint(Rule::Reserved, || format!("{} {:#010x}", e.name(), d[0]));
-                true
-            }
-        };
-        if over {
+        if self.holds(e, d[0], value, d[1]) {
             return Ok(Flow::Next);
         }
         if !self.engine(e).arbitration && self.engine(e).wait.is_none() {

@@ -71,6 +71,8 @@ pub(crate) enum Flow {
     Chain(u64, AddressSpace, bool),
     /// Back from the batch.
     Return,
+    /// Back from all batches, to the ring.
+    ReturnAll,
     /// Nowhere yet.
     Wait(Wait),
     /// Nowhere until the blit that has begun is done.
@@ -398,11 +400,17 @@ impl Core {
                     (f.addr, f.space, f.privileged) = (addr, space, privileged);
                 }
             }
-            Flow::Return => {
-                self.engine(e).frames.pop();
-            }
+            Flow::Return => self.return_to(e, usize::MAX),
+            // What a restore executes has no ring below it.
+            Flow::ReturnAll => match self.engine(e).frames.iter().any(Frame::is_workaround) {
+                true => self.return_to(e, usize::MAX),
+                false => self.return_to(e, 0),
+            },
         }
-        if matches!(flow, Flow::Call(_) | Flow::Chain(..) | Flow::Return) {
+        if matches!(
+            flow,
+            Flow::Call(_) | Flow::Chain(..) | Flow::Return | Flow::ReturnAll
+        ) {
             self.fetch_elsewhere(e);
         }
         let engine = &mut self.engines[e as usize];
@@ -416,6 +424,17 @@ impl Core {
             self.leave(e, detail::PREEMPTED, false);
         }
         Step::Ran
+    }
+
+    /// Leaves the innermost batch, and those in which more than `level` lie one in another. BB_ADDR keeps the
+    /// last one, without its valid bit (witness TW07, a real Tiger Lake).
+    fn return_to(&mut self, e: EngineId, level: usize) {
+        let left = self.engine(e).frames.pop();
+        self.engine(e).frames.truncate(level);
+        if let (Some(f), true) = (left, self.engine(e).frames.is_empty()) {
+            self.set_ering(e, ring::BB_HEAD, f.addr as u32 & !3);
+            self.set_ering(e, ring::BB_HEAD_UDW, (f.addr >> 32) as u32 & 0xffff);
+        }
     }
 
     fn move_on(&mut self, e: EngineId, bytes: u64) {

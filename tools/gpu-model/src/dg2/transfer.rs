@@ -39,7 +39,8 @@ impl Core {
             self.notes
                 .lint(Rule::Reserved, || format!("{} {:#010x}", e.name(), d[0]));
         }
-        let va = address(d, 1);
+        // Bit 11 adds the partition's offset.
+        let va = address(d, 1).wrapping_add(self.partition_offset(e, d[0] & 1 << 11 != 0));
         if va & 3 != 0 || quad && va & 7 != 0 {
             self.notes
                 .lint(Rule::Unaligned, || format!("{} {va:#x}", e.name()));

@@ -105,6 +105,15 @@ impl Core {
         }
         match offset {
             reg::CP_STAT => self.cp_stat(),
+            // At rest these are places in the queue's own memory, the same on every chip whatever it has done,
+            // and others after a reset (witnesses RW09, RW11).
+            reg::CP_CSQ_STAT if !self.cp_busy() => {
+                if self.get(reg::CP_RB_RPTR) == 0 {
+                    0x1000_0000
+                } else {
+                    0x1000_0c03
+                }
+            }
             reg::CP_CSQ_STAT => {
                 (self.get(reg::CP_RB_RPTR) & 0x3ff)
                     | (self.get(reg::CP_RB_WPTR) & 0x3ff) << 10

@@ -44,6 +44,8 @@ pub(super) const ENGINE: &[(u32, u32, &str, u32, Write)] = &[
     (0x0cc, 1, "WAIT_FOR_RC6_EXIT", 0, ALL),
     (ring::RESET_CTL, 1, "RESET_CTL", 0, Write::Bits(0)),
     (0x0d4, 1, "CSFE_CHICKEN1", 0, MASKED),
+    // The vendor's images name it on every engine (witness VW42).
+    (0x0d8, 1, "CS_DEBUG_MODE2", 0, MASKED),
     (0x010, 4, "FORCE_TO_NONPRIV 12-15", 0, ALL),
     (ring::BB_STATE, 1, "BB_STATE", 0, Write::ReadOnly),
     (0x114, 3, "SBB", 0, Write::ReadOnly),
@@ -84,7 +86,7 @@ pub(super) const ENGINE: &[(u32, u32, &str, u32, Write)] = &[
     (0x20c, 1, "CSCMDOP", 0, Write::ReadOnly),
     (0x214, 1, "PREEMPT_DLY", 0, ALL),
     (ring::CSB_INTERRUPT_MASK, 1, "CSB_INTERRUPT_MASK", 0, ALL),
-    (0x21c, 1, "WPARID", 0, ALL),
+    (ring::WPARID, 1, "WPARID", 0, ALL),
     (ring::ELSP, 1, "ELSP", 0, Write::Bits(0)),
     (
         ring::EXECLIST_STATUS,
@@ -117,7 +119,13 @@ pub(super) const ENGINE: &[(u32, u32, &str, u32, Write)] = &[
         Write::Masked(0x0f0f),
     ),
     (ring::CTX_TIMESTAMP, 1, "CTX_TIMESTAMP", 0, ALL),
-    (0x3b4, 1, "CS_MI_ADDRESS_OFFSET", 0, ALL),
+    (
+        ring::CS_MI_ADDRESS_OFFSET,
+        1,
+        "CS_MI_ADDRESS_OFFSET",
+        0,
+        ALL,
+    ),
     (
         ring::SET_PREDICATE_RESULT,
         1,
