@@ -28,6 +28,7 @@ pub mod r5xx;
 pub mod report;
 pub mod state;
 pub mod stream;
+pub mod trace;
 pub mod words;
 
 use command::{Engine, Generation};

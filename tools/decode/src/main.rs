@@ -9,7 +9,7 @@ use ouro_decode::posts::{self, Post};
 use ouro_decode::print::{Marks, Printer};
 use ouro_decode::state::{number, ErrorState, NotAState};
 use ouro_decode::stream::Walk;
-use ouro_decode::{report, GENERATIONS};
+use ouro_decode::{report, trace, GENERATIONS};
 use std::error::Error;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -43,6 +43,9 @@ struct Args {
     /// Address of the first byte (batch and ring).
     #[arg(long, value_parser = parse, default_value = "0")]
     address: u64,
+    /// Without the CPU's accesses to registers (trace).
+    #[arg(long)]
+    no_registers: bool,
     /// Address to mark (batch and ring): what ACTHD shows.
     #[arg(long, value_parser = parse)]
     at: Option<u64>,
@@ -56,6 +59,7 @@ Examples:
   dmesg | ouro-decode                          a lockup of radeon
   ouro-decode --whole error.txt                with all of the rings
   ouro-decode --chip 0x2a42 error.txt          the text does not say which chip it is
+  ouro-decode --what trace trace.txt > trace.json   for ui.perfetto.dev
   ouro-decode --what batch --hex --generation gen9 --engine rcs --at 0x10 batch.txt";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,6 +70,8 @@ enum What {
     Batch,
     /// A ring: all of it.
     Ring,
+    /// A trace of a modelled GPU: JSON for Perfetto or Chrome's about:tracing.
+    Trace,
 }
 
 fn parse(text: &str) -> Result<u64, String> {
@@ -146,6 +152,13 @@ fn run(args: &Args, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let bytes = read(args.file.as_deref())?;
     if args.what == What::State {
         return state(args, &bytes, out);
+    }
+    if args.what == What::Trace {
+        let options = trace::Options {
+            without_registers: args.no_registers,
+        };
+        trace::convert(&String::from_utf8_lossy(&bytes), options, out)?;
+        return Ok(());
     }
     let (generation, engine) = known(args)?;
     let all = dwords(&bytes, args.hex)?;

@@ -45,6 +45,18 @@ pub enum Event {
         /// The status quadword.
         status: u64,
     },
+    /// An engine, or a block that has no commands of its own, was reset.
+    Reset {
+        /// Its name; `all` for the whole card.
+        what: &'static str,
+    },
+    /// A translation failed.
+    PageFault {
+        /// Engine name.
+        engine: &'static str,
+        /// Graphics address.
+        address: u64,
+    },
     /// The interrupt line rose.
     Interrupt,
     /// An access to a register that no document names.
@@ -85,6 +97,8 @@ impl fmt::Display for Event {
                 Ok(())
             }
             Event::Switch { engine, status } => write!(f, "S {engine} {status:016x}"),
+            Event::Reset { what } => write!(f, "X {what}"),
+            Event::PageFault { engine, address } => write!(f, "P {engine} {address:016x}"),
             Event::Interrupt => f.write_str("I"),
             Event::Undocumented { offset, write } => {
                 write!(
@@ -135,7 +149,7 @@ impl Recorder {
         }
         if let Some(file) = &mut self.file {
             // A full disk must not stop the device; the trace then ends early.
-            let _ = writeln!(file, "{:.6} {event}", now_ns as f64 / 1e9);
+            let _ = writeln!(file, "{:.9} {event}", now_ns as f64 / 1e9);
         }
         if self.keep > 0 {
             if self.events.len() == self.keep {

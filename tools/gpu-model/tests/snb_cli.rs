@@ -110,6 +110,18 @@ fn reports_when_the_client_hangs_up() {
         events,
         ["W 00941c 00000001", "F stuck-reset", "R 00941c 00000001"]
     );
+    // What `ouro-decode --what trace` makes of the file: JSON, an injected fault between two accesses.
+    let mut json = Vec::new();
+    ouro_decode::trace::convert(&trace, Default::default(), &mut json).expect("a trace");
+    let all: serde_json::Value = serde_json::from_slice(&json).expect("JSON, whole");
+    let marks: Vec<&str> = all["traceEvents"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|e| e["ph"] == "i")
+        .filter_map(|e| e["name"].as_str())
+        .collect();
+    assert_eq!(marks, ["write 00941c", "injected", "read 00941c"]);
     assert!(!dir.join("socket").exists(), "cleans up");
     std::fs::remove_dir_all(dir).expect("removes");
 }

@@ -15,6 +15,7 @@ use super::tlb::Page;
 use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::memory::GuestMemory;
+use crate::trace::Event;
 use std::sync::Arc;
 
 /// A page or a byte, after translation.
@@ -185,6 +186,10 @@ impl Core {
         tell: bool,
     ) -> Faulted {
         self.notes.count(Counter::PageFaults);
+        self.notes.record(|| Event::PageFault {
+            engine: e.name(),
+            address: va,
+        });
         if tell {
             self.notes.lint(Rule::PageFault, || {
                 format!("{} {space:?} {va:#x} kind {kind}", e.name())

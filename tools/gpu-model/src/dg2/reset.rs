@@ -9,6 +9,7 @@ use super::regs::{self, reg, ring};
 use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::regfile::Domain;
+use crate::trace::Event;
 
 /// RESET_CTL bit 0: the driver asks the engine to get ready.
 pub(crate) const REQUEST: u32 = 1 << 0;
@@ -108,6 +109,7 @@ impl Core {
     /// submission queue stays (B9), and so does the request of RESET_CTL until it is taken back.
     fn reset_engine(&mut self, e: EngineId) {
         self.notes.count(Counter::Resets);
+        self.notes.record(|| Event::Reset { what: e.name() });
         self.left.running &= e != EngineId::Rcs;
         let control = self.ering(e, ring::RESET_CTL) & REQUEST;
         self.reset_registers(|d| d == Domain::Engine(e as u8));
@@ -141,6 +143,7 @@ impl Core {
     pub fn card_reset(&mut self, data: u32) {
         if data & 1 << 31 != 0 {
             self.notes.count(Counter::Resets);
+            self.notes.record(|| Event::Reset { what: "all" });
             let pci = self.pci.clone();
             self.power_on();
             self.darken();

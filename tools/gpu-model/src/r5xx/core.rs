@@ -22,6 +22,7 @@ use crate::model::IrqSink;
 use crate::notes::Notes;
 use crate::pci::{self, PciConfig};
 use crate::test_capability::TestCapability;
+use crate::trace::Event;
 use std::sync::Arc;
 
 /// The engines by name: of faults, and of the test capability in this order.
@@ -164,6 +165,10 @@ impl Core {
         }
         for f in self.mc.take_faults() {
             self.notes.count(Counter::PageFaults);
+            self.notes.record(|| Event::PageFault {
+                engine: "mc",
+                address: f.addr,
+            });
             self.indirect.latch_gart_error(f.addr, f.write);
             // An injected fault is no mistake of the driver.
             if f.rule != Rule::InjectedFault {

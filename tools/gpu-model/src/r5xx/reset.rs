@@ -9,6 +9,7 @@ use super::later::Later;
 use super::regs::reg;
 use crate::counters::Counter;
 use crate::fault::Kind;
+use crate::trace::Event;
 
 /// Bits of RBBM_SOFT_RESET.
 pub(crate) mod block {
@@ -41,16 +42,26 @@ impl Core {
         if value != 0 {
             self.notes.count(Counter::Resets);
         }
-        if value & block::MC != 0 {
+        let mut begin = |bits: u32, what: &'static str| {
+            if value & bits != 0 {
+                self.notes.record(|| Event::Reset { what });
+            }
+            value & bits != 0
+        };
+        let mc = begin(block::MC, "mc");
+        let cp = begin(block::CP, "cp");
+        let vap = begin(block::VAP | block::GA, "vap");
+        let two_d = begin(block::E2 | block::RB, "2d");
+        if mc {
             self.reset_mc();
         }
-        if value & block::CP != 0 {
+        if cp {
             self.reset_cp();
         }
-        if value & (block::VAP | block::GA) != 0 {
+        if vap {
             self.gfx.reset_vap();
         }
-        if value & (block::E2 | block::RB) != 0 {
+        if two_d {
             self.gfx.reset_2d();
         }
     }

@@ -10,6 +10,7 @@ use crate::ring::irq::bit;
 use crate::ring::lint::Rule;
 use crate::ring::mmu::{FaultKind, MmuFault};
 use crate::ring::regs::{reg, ring};
+use crate::trace::Event;
 
 /// EIR bit 0: instruction error.
 pub const EIR_INSTRUCTION: u32 = 1 << 0;
@@ -93,6 +94,10 @@ impl Core {
     /// (§5.7.2.1); the access itself read zeros or was dropped.
     pub fn page_fault(&mut self, e: EngineId, fault: MmuFault) {
         self.count(Counter::PageFaults);
+        self.record(|| Event::PageFault {
+            engine: e.name(),
+            address: fault.address.into(),
+        });
         if (self.cfg.chip.hooks.page_fault)(self, e, &fault) {
             return;
         }

@@ -12,6 +12,7 @@ use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
+use crate::trace::Event;
 
 /// GTFIFODBG: a write found the FIFO full.
 const FIFO_OVERFLOW: u32 = 1 << 2;
@@ -196,6 +197,7 @@ impl Core {
     fn reset_engine(&mut self, row: &EngineRow) {
         let e = row.id;
         self.count(Counter::Resets);
+        self.record(|| Event::Reset { what: e.name() });
         self.engine(e).reset();
         self.reset_registers(|d| d == Domain::Engine(e as u8));
         let status = self.cfg.chip.irq.status;
