@@ -30,5 +30,5 @@ opaque!(dma_fence_array, dma_fence_chain, drm_syncobj, sync_file);
 
 include!(concat!(
     env!("OURO_OBJ"),
-    "/rust/ouro_kernel/helpers_generated.rs"
+    "/ouro_kernel/helpers_generated.rs"
 ));

@@ -4,9 +4,9 @@
 //! `include/uapi/drm/{i915,radeon}_drm.h` and from our `include/uapi/drm/ouro_drm.h`.
 //!
 //! Every `DRM_IOCTL_*` number is a constant of its module. All structures are plain numbers: each
-//! bit pattern is a value, and the derives of `zerocopy` prove it (`FromBytes`). Of those that the driver
-//! writes as a whole, `uapi_out` of Kbuild, they prove that there are no hidden padding bytes that could
-//! carry kernel memory to user space (`IntoBytes`).
+//! bit pattern is a value, and the derives of `zerocopy` prove it (`FromBytes`). Of those that the
+//! driver writes as a whole, `ouro-uapi-out` of the driver's Makefile, they prove that there are no
+//! hidden padding bytes that could carry kernel memory to user space (`IntoBytes`).
 
 #![allow(
     clippy::all,
@@ -38,7 +38,7 @@ macro_rules! header {
             type __kernel_size_t = usize;
             type __kernel_ssize_t = isize;
             type __kernel_ptrdiff_t = isize;
-            include!(concat!(env!("OURO_OBJ"), "/rust/ouro_uapi/", $file));
+            include!(concat!(env!("OURO_OBJ"), "/ouro_uapi/", $file));
         }
     };
 }

@@ -4,25 +4,34 @@
 #
 # shellcheck shell=bash
 
-# crate_inputs RUNNER...: sets BITFIELD_SO and SA_SRC, from the Cargo that
-# RUNNER reaches (`enter`, or `env` for this machine's own). The versions are
-# those of ouro_hw; the models' dependencies may bring others.
-crate_inputs() {
-    local log=$OURO_TOP/build/log/crates.log out bitfield assertions
+# crate_sources RUNNER...: sets BITFIELD_VERSION, BITFIELD_SRC and SA_SRC, the lib.rs of each crate, from the Cargo
+# that RUNNER reaches (`enter`, or `env` for this machine's own). The versions are those of ouro_hw; the models'
+# dependencies may bring others.
+crate_sources() {
+    local log=$OURO_TOP/build/log/crates.log out assertions
     mkdir -p "$OURO_TOP/build/log"
     out=$(cd "$OURO_TOP" && "$@" cargo tree --locked -p ouro_hw -e normal --depth 1 --prefix none 2>"$log") ||
         die "Cargo cannot tell the crates of ouro_hw:" "$(tail -n 5 "$log")"
-    bitfield=$(awk '$1 == "bitfield-struct" {print substr($2, 2)}' <<<"$out")
+    BITFIELD_VERSION=$(awk '$1 == "bitfield-struct" {print substr($2, 2)}' <<<"$out")
     assertions=$(awk '$1 == "static_assertions" {print substr($2, 2)}' <<<"$out")
-    [ -n "$bitfield" ] && [ -n "$assertions" ] || die "ouro_hw names no bitfield-struct or static_assertions"
-    out=$(cd "$OURO_TOP" && "$@" cargo build --locked -p "bitfield-struct@$bitfield" --message-format=json 2>"$log") ||
-        die "Cargo could not build bitfield-struct:" "$(tail -n 5 "$log")" "log: $log"
-    BITFIELD_SO=$(grep -o '"[^"]*/libbitfield_struct[^"/]*\.so"' <<<"$out" | tail -n 1 | tr -d '"')
+    [ -n "$BITFIELD_VERSION" ] && [ -n "$assertions" ] || die "ouro_hw names no bitfield-struct or static_assertions"
     out=$(cd "$OURO_TOP" && "$@" cargo metadata --locked --format-version 1 2>"$log") ||
         die "cargo metadata failed:" "$(tail -n 5 "$log")"
+    # shellcheck disable=SC2034 # for intree.sh
+    BITFIELD_SRC=$(grep -o "\"[^\"]*/bitfield-struct-$BITFIELD_VERSION/src/lib\.rs\"" <<<"$out" | head -n 1 | tr -d '"')
     SA_SRC=$(grep -o "\"[^\"]*/static_assertions-$assertions/src/lib\.rs\"" <<<"$out" | head -n 1 | tr -d '"')
-    [ -n "$BITFIELD_SO" ] || die "Cargo named no library for bitfield-struct"
+    [ -n "$BITFIELD_SRC" ] || die "Cargo named no source for bitfield-struct"
     [ -n "$SA_SRC" ] || die "Cargo named no source for static_assertions"
+}
+
+# crate_inputs RUNNER...: sets BITFIELD_SO as well.
+crate_inputs() {
+    local log=$OURO_TOP/build/log/crates.log out
+    crate_sources "$@"
+    out=$(cd "$OURO_TOP" && "$@" cargo build --locked -p "bitfield-struct@$BITFIELD_VERSION" --message-format=json 2>"$log") ||
+        die "Cargo could not build bitfield-struct:" "$(tail -n 5 "$log")" "log: $log"
+    BITFIELD_SO=$(grep -o '"[^"]*/libbitfield_struct[^"/]*\.so"' <<<"$out" | tail -n 1 | tr -d '"')
+    [ -n "$BITFIELD_SO" ] || die "Cargo named no library for bitfield-struct"
 }
 
 # module_cached VARIANT MAKE-ARGUMENT...: against a kernel of the cache, in the
@@ -40,7 +49,7 @@ module_cached() {
     crate_inputs enter
     enter make -C "$kout" M="$OURO_TOP" MO="$objects" LLVM=-19 -j"$(jobs_wanted)" \
         RUST_LIB_SRC="$(rust_lib_src)" OURO_BITFIELD_SO="$BITFIELD_SO" OURO_SA_SRC="$SA_SRC" \
-        OURO_TEST_MODULES=m "$@" modules
+        OURO_TEST_MODULES=m CONFIG_DRM_OURO_KUNIT_TEST=y "$@" modules
     exec {lock}>&-
 }
 
