@@ -48,8 +48,10 @@ build_exec-cost() {
 
 build_selftests() {
     mkdir -p "$SELFTESTS"
-    enter make -s -C "$OURO_TOP/tools/testing/selftests/drm/ouro" OUT="$SELFTESTS" \
-        KSRC="$(step_dir source)/linux" HEADERS="$(step_dir headers)/include" CC=gcc -j"$(jobs_wanted)"
+    # static: the guest has no libraries
+    enter make -s -C "$OURO_TOP/tools/testing/selftests/drm/ouro" OUTPUT="$SELFTESTS" \
+        KSRC="$(step_dir source)/linux" HEADERS="$(step_dir headers)/include" CC=gcc \
+        USERCFLAGS=-Werror USERLDFLAGS=-static -j"$(jobs_wanted)"
     mkdir -p "$EXAMPLES"
     enter make -s -C "$OURO_TOP/examples" OUT="$EXAMPLES" HEADERS="$(step_dir headers)/include" CC=gcc \
         CFLAGS='-O2 -Wall -Wextra -Werror -static'
