@@ -62,6 +62,12 @@ check-mesa:
 check-setup:
 	@$(vm)/check setup
 
+check-intree:
+	@$(vm)/check intree
+
+intree:
+	@$(vm)/intree "$(KSRC)"
+
 mutants:
 	@$(vm)/mutants
 
@@ -88,4 +94,4 @@ help:
 	@$(vm)/help
 
 .DEFAULT_GOAL := module
-.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-setup mutants fuzz bench docs rust-analyzer compile_commands.json clean help
+.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-setup check-intree intree mutants fuzz bench docs rust-analyzer compile_commands.json clean help

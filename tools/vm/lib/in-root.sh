@@ -2,6 +2,7 @@
 # The inside of root_run: mounts what the build root needs and enters it.
 # Runs in a mount name space of its own, so that nothing has to be unmounted.
 #   in-root.sh TREE PATH:PATH... CA-BUNDLE DIRECTORY COMMAND...
+# A PATH is at the same place inside; FROM=TO is at another.
 
 # shellcheck shell=bash
 
@@ -19,8 +20,9 @@ mount -t tmpfs -o mode=755 tmpfs "$tree/run"
 IFS=:
 for path in $binds; do
     [ -n "$path" ] || continue
-    mkdir -p "$tree$path"
-    mount --rbind "$path" "$tree$path"
+    inside=$tree${path#*=}
+    [ -e "$inside" ] || mkdir -p "$inside"
+    mount --rbind "${path%%=*}" "$inside"
 done
 unset IFS
 

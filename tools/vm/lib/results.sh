@@ -93,14 +93,15 @@ results_tap() {
 
 # KUnit in a kernel log: the cases, which are indented under their suite. Only
 # those of ouro.ko, which come after it is loaded (the kernel has some of its
-# own), and one result a case: it runs again with each load.
+# own), or of an ouro in the tree, by the suite's name; and one result a case: it
+# runs again with each load.
 # shellcheck disable=SC2016
 results_ktap() {
     results_from '
         { sub(/^\[ *[0-9.]+\] ?/, "") }
         /^ouro: loading out-of-tree module/ { ours = 1 }
-        !ours { next }
         /^ +# Subtest: / { suite = $3 }
+        !ours && suite !~ /^ouro_/ { next }
         /^ +(not )?ok [0-9]+ / {
             bad = ($1 == "not"); line = $0; sub(/^ +(not )?ok [0-9]+ *-? */, "", line)
             skip = (line ~ /# *SKIP/); reason = line; sub(/^.*# *SKIP */, "", reason); sub(/ *#.*$/, "", line)
