@@ -386,6 +386,9 @@ impl Dg2Machine {
         let hw = hw(&self.windows, self.topo.card);
         engine.start(&hw, &port.mem, &self.time)?;
         assert_eq!(engine.lost(&hw), None, "what it was set to stays");
+        // All events are read in the interrupt.
+        let generation = self.chip.generation;
+        generation.irq_switches(&hw, &mut self.gt, n, true);
         Ok(())
     }
 

@@ -173,7 +173,11 @@ fn what_runs_gets_its_new_tail() {
     m.run_for(SOME);
     assert_eq!(waiter.started(&m), 1);
     assert_eq!(m.gpu.counter(Counter::LiteRestores), 0);
-    m.submit(context, &Work::default());
+    // Alone it would wait for the end of what runs: the other one must not run before it.
+    let other = m.context_in(BCS, space.tree, 0, None);
+    m.queue(context, &Work::default());
+    m.queue(other, &Work::default());
+    assert!(m.kick(BCS));
     m.run_for(SOME);
     // Case 7: reported although nothing was switched (E10). The program goes on where it was (B12).
     assert_eq!(m.gpu.counter(Counter::LiteRestores), 1);
@@ -184,6 +188,28 @@ fn what_runs_gets_its_new_tail() {
     assert_eq!(waiter.started(&m), 1);
     assert!(waiter.ended(&m));
     assert_eq!(m.done(context), Seqno(2));
+    assert_eq!(m.done(other), Seqno(1));
+    m.assert_lawful();
+}
+
+#[test]
+fn what_follows_in_a_context_is_one_load_at_its_end() {
+    let mut m = Dg2Machine::default();
+    let space = UserSpace::new(&mut m);
+    let context = m.context_in(BCS, space.tree, 0, None);
+    let waiter = Waiter::new(&mut m, &space);
+    m.submit(context, &Work::batch(waiter.program));
+    for n in 0..100u32 {
+        m.submit(context, &Work::default());
+        if n % 7 == 3 {
+            m.run_for(SOME);
+        }
+        assert_eq!(m.ports[BCS].loads.len(), 1, "request {n}");
+    }
+    waiter.release(&m);
+    assert!(m.run());
+    assert_eq!(m.done(context), Seqno(101));
+    assert_eq!(m.gpu.counter(Counter::Loads), 2);
     m.assert_lawful();
 }
 
@@ -194,6 +220,10 @@ fn a_hundred_requests_to_a_busy_engine() {
     let context = m.context_in(BCS, space.tree, 0, None);
     let waiter = Waiter::new(&mut m, &space);
     m.submit(context, &Work::batch(waiter.program));
+    // With another context behind it, each new tail is loaded.
+    let other = m.context_in(BCS, space.tree, 0, None);
+    m.submit(other, &Work::default());
+    m.run_for(SOME);
     for n in 0..100u32 {
         let free = !m.ports[BCS].sched.port().is_loading();
         let before = m.ports[BCS].loads.len();

@@ -336,7 +336,8 @@ impl ListPort {
         let (Some(now), Some(want)) = (self.working().next(), wanted.first()) else {
             return !wanted.is_empty();
         };
-        let alone = working == 1 && wanted.len() == 1;
+        // With a second one wanted, it is loaded below.
+        let alone = working == 1;
         if now.key != want.key || (now.tail != want.tail && !alone) {
             return true;
         }

@@ -333,11 +333,9 @@ impl<A: Arena> Scheduler<A> {
     /// Charges the entity that has the engine, and updates which one that is.
     fn follow(&mut self, now: u64) {
         let runs = self.port.running().and_then(|key| self.store.find(key));
-        // Time without competition is not charged: an event may be read long after it, and what
-        // came late finds the same clock anyway.
-        let competed = self.store.longest().map_or(now, |(since, _)| since);
+        // If no event was needed, this may be long after the end: the credit bounds what that costs.
         if let Some(turn) = self.turn.as_mut() {
-            let ran = now.saturating_sub(turn.counted.max(competed));
+            let ran = now.saturating_sub(turn.counted);
             turn.counted = turn.counted.max(now);
             self.store.charge(turn.entity, ran, self.policy.credit);
             if runs == Some(turn.entity) {

@@ -20,6 +20,7 @@ pub(crate) mod inherit;
 pub(crate) mod logical_ring;
 mod reports;
 mod seats;
+mod slice;
 
 use core::mem;
 use kernel::{
@@ -42,6 +43,7 @@ use self::{balanced::Siblings, cancel::Cancelled, logical_ring::LogicalRing};
 use super::{engine::Arming, request::Request, Engine};
 use crate::{hardware::Waits, report::Words};
 
+/// Nanoseconds in a millisecond.
 const MS: u64 = 1_000_000;
 /// Timeslice in milliseconds, by default: how long a context runs while another one of its priority
 /// waits.
@@ -545,30 +547,6 @@ impl Lists {
     ) {
         self.listen(engine, now);
         self.collect(now, each);
-    }
-}
-
-impl Engine {
-    /// Returns the timeslice in milliseconds; 0: no timeslices. `None` on ring engines.
-    pub(crate) fn slice_ms(&self) -> Option<u32> {
-        let mut queue = self.queue.lock();
-        // It was set from a u32.
-        Some((queue.lists()?.sched.slice() / MS) as u32)
-    }
-
-    /// Sets the timeslice ([`slice_ms`](Self::slice_ms)). Errors: `ENODEV` on ring engines.
-    pub(crate) fn set_slice_ms(&self, ms: u32) -> Result {
-        let mut queue = self.queue.lock();
-        queue
-            .lists()
-            .ok_or(ENODEV)?
-            .sched
-            .set_slice(u64::from(ms) * MS);
-        // The running context may have exceeded the new timeslice already.
-        self.pump(&mut queue);
-        drop(queue);
-        self.retirer.pass_on();
-        Ok(())
     }
 }
 
