@@ -18,6 +18,7 @@ check_cargo() {
     expect host/clippy "$HOST_LOG/clippy.log" \
         enter cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
     expect host/examples/fmt "$HOST_LOG/examples-fmt.log" enter cargo fmt --manifest-path examples/rust/Cargo.toml --check
+    expect host/examples/fmt-uefi "$HOST_LOG/uefi-fmt.log" enter cargo fmt --manifest-path examples/uefi/Cargo.toml --check
     expect host/examples/clippy "$HOST_LOG/examples-clippy.log" examples_cargo clippy --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" expect host/rustdoc "$HOST_LOG/rustdoc.log" \
         enter cargo doc --locked --workspace --no-deps --document-private-items --quiet
