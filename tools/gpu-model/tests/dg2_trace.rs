@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! A trace of a model, converted for viewers by `ouro-decode --what trace`: engines are tracks, and on them lie
 //! contexts, requests, batches and commands; preemptions, page faults and resets are marks.
 
@@ -27,7 +27,7 @@ fn converted(text: &str) -> Vec<Value> {
     all["traceEvents"].as_array().expect("a list").clone()
 }
 
-/// What begins and what is marked on an engine's track, commands left out.
+/// Returns what begins and what is marked on an engine's track, without commands.
 fn story(events: &[Value], track: &str) -> Vec<String> {
     let named = |e: &&Value| e["name"] == "thread_name" && e["args"]["name"] == track;
     let tid = &events.iter().find(named).expect("the track")["tid"];

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What the vendor's own tests of DG2 say, as programs for the model. They are told in
 //! `Documentation/gpu/ouro/witnesses.rst` (VW01 and on: GitHub intel/compute-runtime,
 //! `opencl/test/unit_test/aub_tests`); their code is not here. As there, a program is a batch of a compute engine that

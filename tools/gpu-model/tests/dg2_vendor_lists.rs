@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 //! How the vendor submits to DG2's execlists on its simulators (`Documentation/gpu/ouro/witnesses.rst`, VW38 and on:
 //! GitHub intel/aubstream), and what an idle engine of a real Tiger Lake shows (TW01 and on).
 

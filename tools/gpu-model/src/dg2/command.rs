@@ -150,7 +150,7 @@ impl Core {
     }
 
     /// MI_BATCH_BUFFER_START: bit 8 asks for the per-process space, bit 22 for a batch that returns
-    /// here, bit 16 adds BB_OFFSET. There are two levels, in the second of which bit 22 calls nobody,
+    /// here, bit 16 adds BB_OFFSET. There are two levels, in the second of which bit 22 has no effect
     /// unless bit 12 of MI_MODE allows more (J7; witnesses VW27, VW28).
     fn batch_start(&mut self, e: EngineId, d: &[u32]) -> Result<Flow, Faulted> {
         self.notes.count(Counter::Batches);
@@ -221,8 +221,8 @@ impl Core {
         })
     }
 
-    /// Whether a value stands in the relation of bits 14:12 to the data, both without a sign. One that
-    /// is reserved holds.
+    /// Returns whether a value is in the relation of bits 14:12 to the data, both unsigned. A reserved
+    /// relation holds.
     pub(crate) fn holds(&mut self, e: EngineId, header: u32, value: u32, data: u32) -> bool {
         match header >> 12 & 7 {
             0 => value > data,

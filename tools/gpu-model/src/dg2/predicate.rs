@@ -46,8 +46,8 @@ impl Core {
         Flow::Next
     }
 
-    /// What a command that asks for it adds to its address: the number of the partition, WPARID, times
-    /// CS_MI_ADDRESS_OFFSET (N9; witness VW21).
+    /// Returns what a command that asks for it adds to its address: the number of the partition,
+    /// WPARID, times CS_MI_ADDRESS_OFFSET (N9; witness VW21).
     pub fn partition_offset(&self, e: EngineId, asked: bool) -> u64 {
         let times = self.ering(e, ring::CS_MI_ADDRESS_OFFSET);
         match asked {

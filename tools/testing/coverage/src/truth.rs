@@ -11,7 +11,7 @@ use crate::{Checklist, ALL};
 
 const WITNESSES: &str = "\
 Driver and models are written from the same documents, so that a shared misreading passes every test of this tree. A
-*witness* is somebody else who says what a chip does: a real machine (a *dump* of its registers and buffers, a *log*), a
+*witness* is a source other than the document that says what a chip does: a real machine (a *dump* of its registers and buffers, a *log*), a
 test of the chip's *vendor*, an *upstream* driver that is used daily. Everything here is retold; no text or code of a source
 is in the tree, and nothing was measured by this project. Which rows of the checklists they are about is in :doc:`truth`.
 
@@ -34,7 +34,7 @@ Paths of *upstream* entries are below ``drivers/gpu/drm/i915`` of Linux 7.3, or 
 ";
 
 const TRUTH: &str = "\
-How each row of the checklists is known: from the document alone, or somebody else says it too. The tables
+How each row of the checklists is known: from the document alone, or by a witness too. The tables
 ``coverage/*-witness.csv`` name the witnesses of a row; :doc:`witnesses` says what each saw and where that is published.
 Beside those entries a witness may be a rule or a register in ``tools/testing/peer`` (``peer:``: the upstream driver does
 this on the model), or a test of IGT that passes with the upstream driver on the model (``igt:``). A vendor's witness has
@@ -232,7 +232,7 @@ pub fn truth_page(top: &Path) -> Result<String> {
         &[
             "checklist",
             "rows",
-            "nobody else",
+            "document only",
             "upstream",
             "vendor",
             "silicon",

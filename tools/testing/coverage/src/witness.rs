@@ -248,7 +248,7 @@ fn faults(top: &Path, line: &Line) -> Result<Vec<String>> {
         }
     }
     if line.witnesses.is_empty() {
-        wrong.push("nobody says it".to_owned());
+        wrong.push("no witness".to_owned());
     }
     if line.verdict == Verdict::Against && line.note.is_empty() {
         wrong.push("what was done about it?".to_owned());
