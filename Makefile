@@ -30,7 +30,7 @@ uninstall:
 	@KDIR="$(KDIR)" INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" $(vm)/install --remove
 
 run:
-	@$(vm)/run --gpu "$(gpu)" --kernel "$(kernel)" $(call option,PCI,pci)
+	@$(vm)/run --gpu "$(gpu)" --kernel "$(kernel)" $(call option,PCI,pci) $(call option,SCENE,scene)
 
 shell:
 	@$(vm)/run --gpu "$(gpu)" --kernel "$(kernel)" $(call option,PCI,pci) --shell
