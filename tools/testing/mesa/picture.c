@@ -16,9 +16,13 @@
 
 /* Steps of a channel, of 255. */
 #define TOLERANCE 4
-/* Of a thousand pixels: so many may be of an edge that moved, or of another colour. */
-#define MOVED 10
-#define WRONG 0
+/*
+ * Of ten thousand pixels: so many may have a colour of the pixels around, and another one. R5xx has
+ * corners at twelfths of a pixel, the software renderer at 256ths: an edge may be on the other side
+ * of a pixel's centre. At the rim of a thing its last pixel has a colour that no other has.
+ */
+#define MOVED 50
+#define WRONG 3
 
 struct mat {
 	/* column by column */
@@ -54,7 +58,8 @@ static const char lit[] = "uniform sampler2D paint; uniform vec3 sun, eye; unifo
 			  "	float rim = 1.0 - max(dot(m, v), 0.0);\n"
 			  "	vec3 sky = mix(vec3(.30, .20, .16), vec3(.42, .46, .62),\n"
 			  "		       m.y * .5 + .5);\n"
-			  "	vec3 c = texture2D(paint, t).rgb * (sky + vec3(.95, .88, .74) * bright);\n"
+			  "	vec3 light = sky + vec3(.95, .88, .74) * bright;\n"
+			  "	vec3 c = texture2D(paint, t).rgb * light;\n"
 			  "	c += vec3(1.0, .95, .8) * (shine * gloss);\n"
 			  "	c += vec3(.35, .30, .45) * (rim * rim * rim * gloss);\n"
 			  "	gl_FragColor = vec4(c, 1.0);\n"
@@ -80,7 +85,8 @@ static const char glass[] = "uniform vec3 sun, eye;\n"
 			    "	float rim = 1.0 - abs(dot(m, v));\n"
 			    "	float shine = pow(max(dot(m, normalize(v + sun)), 0.0), 64.0);\n"
 			    "	vec3 c = mix(vec3(.25, .45, .85), vec3(.85, .92, 1.0), rim * rim);\n"
-			    "	gl_FragColor = vec4(c + shine, min(.16 + .6 * rim * rim + shine, 1.0));\n"
+			    "	float a = .16 + .6 * rim * rim + shine;\n"
+			    "	gl_FragColor = vec4(c + shine, min(a, 1.0));\n"
 			    "}\n";
 
 /* Gouraud's: the colour is a varying, from the normal that the corners have. */
@@ -195,7 +201,7 @@ static void snake(const struct scene *scene, struct mat camera, struct mat world
 	show(scene->lit, scene->scales, &scene->snake, camera, ring, .5f);
 	show(scene->lit, scene->flesh, &scene->mouth, camera, ring, .1f);
 	for (side = -1; side <= 1; side += 2) {
-		struct mat at = mat_place(.062f, 0, around(LIPS + TURN - .36f, .125f, side * .165f));
+		struct mat at = mat_place(.062f, 0, around(LIPS - .36f, .125f, side * .165f));
 
 		show(scene->lit, scene->iris, &scene->ball, camera, mat_by(ring, at), 1);
 	}
@@ -252,7 +258,7 @@ static double now(void)
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
+	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
 static void attach(GLenum format, const GLenum *where, int count, int width, int height)
@@ -305,7 +311,7 @@ static void picture_draw(const char *who, uint8_t *pixels, int width, int height
 }
 
 /* The display of Mesa's software renderer. */
-static EGLDisplay software(void)
+static EGLDisplay open_software(void)
 {
 	PFNEGLQUERYDEVICESEXTPROC list = (void *)eglGetProcAddress("eglQueryDevicesEXT");
 	PFNEGLQUERYDEVICESTRINGEXTPROC say = (void *)eglGetProcAddress("eglQueryDeviceStringEXT");
@@ -330,17 +336,19 @@ static void compare(const uint8_t *gpu, const uint8_t *reference, int width, int
 {
 	struct likeness all = likeness_of(gpu, reference, width, height, TOLERANCE);
 	int pixels = width * height;
+	int moved = pixels * MOVED / 10000, wrong = pixels * WRONG / 10000;
 	const uint8_t *a = gpu + 4 * (all.y * width + all.x);
 	const uint8_t *b = reference + 4 * (all.y * width + all.x);
 
-	printf("# %d x %d, tolerance %d of 255: %d of %d pixels differ at all, %d by more\n", width,
-	       height, TOLERANCE, all.differ, pixels, all.moved + all.wrong);
-	printf("# of these %d have a colour from the pixels around (limit %d), %d another (limit %d)\n",
-	       all.moved, pixels * MOVED / 1000, all.wrong, pixels * WRONG / 1000);
-	printf("# largest difference %d, where no edge moved %d; at %d, %d: %02x%02x%02x, not %02x%02x%02x\n",
-	       all.largest, all.largest_still, all.x, height - 1 - all.y, a[0], a[1], a[2], b[0],
-	       b[1], b[2]);
-	ok(all.moved <= pixels * MOVED / 1000 && all.wrong <= pixels * WRONG / 1000,
+	printf("# %d x %d, tolerance %d of 255: of %d pixels %d differ, %d by more\n", width,
+	       height, TOLERANCE, pixels, all.differ, all.moved + all.wrong);
+	printf("# of these %d have a colour of the pixels around (at most %d)", all.moved, moved);
+	printf(", %d have another (at most %d)\n", all.wrong, wrong);
+	printf("# largest difference %d, of pixels without such an edge %d\n", all.largest,
+	       all.largest_still);
+	printf("# for one, %d, %d from the top: %02x%02x%02x, not %02x%02x%02x\n", all.x,
+	       height - 1 - all.y, a[0], a[1], a[2], b[0], b[1], b[2]);
+	ok(all.moved <= moved && all.wrong <= wrong,
 	   "the picture is that of the software renderer");
 }
 
@@ -361,16 +369,16 @@ int main(int argc, char **argv)
 	eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
 	eglTerminate(display);
 
-	display = software();
+	display = open_software();
 	screen_current(display, screen_context(display, EGL_NO_CONTEXT));
 	name = (const char *)glGetString(GL_RENDERER);
 	printf("# compared with %s\n", name);
 	ok(strstr(name, "llvmpipe") || strstr(name, "softpipe"), "the other is in software");
 	picture_draw("software", reference, width, height);
-	if (argc > 4)
-		ok(likeness_write(argv[4], "gl", gpu, width, height) &&
-			   likeness_write(argv[4], "software", reference, width, height),
-		   "both pictures are written");
+	if (argc > 4) {
+		ok(likeness_write(argv[4], "gl", gpu, width, height), "the picture is written");
+		ok(likeness_write(argv[4], "software", reference, width, height), "and the other");
+	}
 	compare(gpu, reference, width, height);
 	return tap_end();
 }

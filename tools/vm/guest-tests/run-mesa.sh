@@ -30,6 +30,12 @@ run() {
 run draw 300 /tmp/clients/draw "$gpu"
 run scenes 300 /tmp/clients/scenes "$gpu"
 run share 120 /tmp/clients/share "$gpu"
+
+# The upstream driver lets Mesa have compressed depth, which the model has not; ours does not
+# (uapi.rst). It is the one that tells no usage.
+case $OURO_LACKS in *usage*) export RADEON_DEBUG=nohiz,nozmask,nocmask ;; esac
+case $OURO_LACKS in *draws*) run picture 300 /tmp/clients/picture "$gpu" 160 120 ;; esac
+unset RADEON_DEBUG
 case $OURO_LACKS in *video*) ;; *) run decode 120 /tmp/clients/decode ;; esac
 
 # Mesa's own program that opens the device on each platform of EGL.

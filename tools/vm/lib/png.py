@@ -25,15 +25,14 @@ def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def up(pixels, row, size):
-    """A row of `size` bytes, as what is to be added to the row above it: PNG's filter 2."""
-    above = pixels[(row - 1) * size:row * size] if row else bytes(size)
-    here = pixels[row * size:(row + 1) * size]
-    return b"\2" + bytes((a - b) & 255 for a, b in zip(here, above))
+def beside(row):
+    """A row as what is to be added to the pixel on the left, of three bytes: PNG's filter 1."""
+    return b"\1" + bytes((a - b) & 255 for a, b in zip(row, bytes(3) + row))
 
 
 def write(path, width, height, pixels):
-    rows = b"".join(up(pixels, row, 3 * width) for row in range(height))
+    size = 3 * width
+    rows = b"".join(beside(pixels[row * size:(row + 1) * size]) for row in range(height))
     with open(path, "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n")
         file.write(chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)))
