@@ -24,6 +24,7 @@ scene_gl() {
     words=$(mesa_words "$gpu")
     # shellcheck disable=SC2086 # two numbers
     "$VM_DIR/guest" --gpu "$gpu" --kernel "$kernel" --out "$out" --timeout 700 --memory 1G \
+        --module-args "$MESA_PATIENCE" \
         --root "$(clients_tree mesa)" --tests "$MESA_BIN" --add "$VM_DIR/guest-tests/run-picture.sh" \
         -- sh /bin/run-picture.sh "${words%% *}" $SCENE_SIZE || good=
     [ -s "$out/gl.txt" ] || die "the client said nothing" "see $out: output.txt, dmesg.txt, serial.log, model-0.log"
@@ -36,6 +37,7 @@ scene_gl() {
     fi
     sed -n 's/^# //p' "$out/gl.txt"
     [ -n "$good" ] || die "the picture is wrong" "$(grep '^not ok' "$out/gl.txt" | head -n 3)"
+    ! grep -q ': reset: ' "$out/dmesg.txt" || die "the GPU was reset meanwhile" "see $out/dmesg.txt"
     echo "OK: the picture is that of Mesa's software renderer, within the tolerance"
 }
 
