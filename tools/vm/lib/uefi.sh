@@ -20,8 +20,8 @@ UEFI_PROGRAM=$OURO_TOP/build/bin/ouro-uefi.efi
 # uefi_cargo COMMAND [ARGUMENT...]: Cargo on examples/uefi. Debian has no library of this target, but its source: the
 # kernel has core built in the same way.
 uefi_cargo() {
-    (cd "$OURO_TOP/examples/uefi" && CARGO_TARGET_DIR=$(cargo_target)/uefi RUSTC_BOOTSTRAP=1 enter cargo "$1" --locked --quiet \
-        --release --target x86_64-unknown-uefi -Zbuild-std=core,alloc,compiler_builtins \
+    (cd "$OURO_TOP/examples/uefi" && CARGO_TARGET_DIR=$(cargo_target)/uefi enter env RUSTC_BOOTSTRAP=1 \
+        CARGO_TARGET_X86_64_UNKNOWN_UEFI_LINKER=lld-link-19 cargo "$1" --locked --quiet --release --target x86_64-unknown-uefi -Zbuild-std=core,alloc,compiler_builtins \
         -Zbuild-std-features=compiler-builtins-mem "${@:2}")
 }
 
