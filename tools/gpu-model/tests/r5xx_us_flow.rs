@@ -215,7 +215,28 @@ fn odd_programs() {
     assert_eq!(program(LAST), Notes::NONE);
     assert_eq!(program(COUNT), note(Note::LastNotOut));
     assert_eq!(program([5, 0, 0, 0, 0, 6]), note(Note::Opcode));
-    assert_eq!(program([5, 0, 0, 7 << 26, 0, 0]), note(Note::Bypass));
+    // §9.2: OMOD 7 is legal for MIN, MAX, CMP and CND alone. What it would be done to: a temporary, an output, the
+    // depth, what is compared.
+    const OMOD: u32 = 7 << 26;
+    for words in [
+        [5 | 1 << 11, 0, 0, OMOD, 0, 0],
+        [5 | 1 << 17, 0, 0, OMOD, 0, 0],
+        [5, 0, 0, OMOD | 1 << 31, 0, 0],
+        [5 | 1 << 14, 0, 0, 0, OMOD, 0],
+        [5 | 1 << 18, 0, 0, 0, OMOD, 0],
+        [5, 0, 0, 0, OMOD | 1 << 31, 0],
+        [5 | 1 << 21, 0, 0, 1 << 31, OMOD, 0],
+    ] {
+        assert_eq!(program(words), note(Note::Bypass), "{words:x?}");
+    }
+    // The other half's is not; nor is what r300 sends, MAX of alpha alone.
+    for words in [
+        [5 | 1 << 14, 0, 0, OMOD, 0, 0],
+        [5 | 1 << 11, 0, 0, 0, OMOD, 0],
+        [0x4005, 0x0802_0000, 0x0802_0080, OMOD, 0x1c80_0003, 0],
+    ] {
+        assert_eq!(program(words), Notes::NONE, "{words:x?}");
+    }
 }
 
 mod random {

@@ -168,8 +168,13 @@ impl Alu {
     fn notes(&self, cmn: Cmn, notes: &mut Notes) {
         let (rgb, alpha) = (self.rgba.rgb_op(), self.alpha.op());
         notes.add_if(matches!(rgb, 6 | 13..=15) || alpha == 4, Note::Opcode);
-        let rgb_bypass = self.rgb.omod() == 7 && !matches!(rgb, 4 | 5 | 7 | 8);
-        let alpha_bypass = self.alpha.omod() == 7 && !matches!(alpha, 2 | 3 | 5 | 6);
+        // r300 leaves OMOD 7 in a half that writes nothing, whose operation is then MAD: there is no result.
+        let masks = cmn.wmask() | cmn.omask();
+        let compared = |alpha: bool| self.rgb.alu_wmask() && cmn.alu_result_sel() == alpha;
+        let rgb_kept = masks & 7 != 0 || compared(false);
+        let alpha_kept = masks & 8 != 0 || self.alpha.w_omask() || compared(true);
+        let rgb_bypass = rgb_kept && self.rgb.omod() == 7 && !matches!(rgb, 4 | 5 | 7 | 8);
+        let alpha_bypass = alpha_kept && self.alpha.omod() == 7 && !matches!(alpha, 2 | 3 | 5 | 6);
         notes.add_if(rgb_bypass || alpha_bypass, Note::Bypass);
         notes.add_if(
             cmn.rgb_pred_sel() > 5 || cmn.alpha_pred_sel() > 5,

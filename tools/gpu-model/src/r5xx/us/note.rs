@@ -9,7 +9,8 @@ use crate::r5xx::notes::{Kind, Set};
 pub enum Note {
     /// An operation of the ALU that is reserved (§9.3): 0.
     Opcode,
-    /// OMOD 7, which leaves a result alone, of another operation than MIN, MAX, CMP and CND (§9.2): it does so.
+    /// OMOD 7, which leaves a result alone, of another operation than MIN, MAX, CMP and CND (§9.2): it does so. Of a
+    /// half that has no result, as it writes nothing, nothing is said.
     Bypass,
     /// A predicate of 6 or 7 (§9.2): none.
     Predicate,
