@@ -177,7 +177,6 @@ fn who_was_away_gets_no_credit() {
         core.tick(random);
     }
     let (a, b) = (core.device.ran[a] - before, core.device.ran[b]);
-    std::eprintln!("XX {a} {b} {:?}", core.sched.turn);
     let bound = POLICY.credit + 2 * POLICY.slice + URGENT;
     assert!(a.abs_diff(b) <= bound, "{a} and {b}");
 }
