@@ -57,6 +57,8 @@ pub(in crate::submit) struct Load {
     level: Atomic<i64>,
     /// Number of contexts with work.
     contexts: Atomic<u32>,
+    /// Number of virtual engines that the engine is part of.
+    parts: Atomic<u32>,
 }
 
 impl Load {
@@ -64,7 +66,13 @@ impl Load {
         Self {
             level: Atomic::new(Level::Free.into_bits()),
             contexts: Atomic::new(0),
+            parts: Atomic::new(0),
         }
+    }
+
+    /// Returns whether the engine is part of any virtual engine.
+    pub(in crate::submit) fn is_shared(&self) -> bool {
+        self.parts.load(ordering::Acquire) != 0
     }
 
     fn level(&self) -> Level {
@@ -112,11 +120,6 @@ impl Exchange {
             waiting: Atomic::new(0),
             engines <- new_spinlock_irq!(KVec::new(), "ouro_exchange"),
         })
-    }
-
-    /// Returns whether there ever was a virtual engine.
-    pub(in crate::submit) fn is_used(&self) -> bool {
-        self.used.load(ordering::Acquire)
     }
 
     /// Sets the engines. Process context.
@@ -230,12 +233,23 @@ impl Engine {
         self.retirer.exchange()
     }
 
-    /// Makes the engine part of a virtual engine: it publishes its load from now on.
+    /// Makes the engine part of a virtual engine: it publishes its load from now on, and its events
+    /// interrupt until [`leave_part`](Self::leave_part).
     pub(in crate::submit) fn take_part(&self) {
+        self.load.parts.fetch_add(1, ordering::Full);
         self.exchange().used.store(true, ordering::Release);
-        if let Some(lists) = self.queue.lock().lists() {
+        let mut queue = self.queue.lock();
+        if let Some(lists) = queue.lists() {
             lists.show(self);
         }
+        self.pump(&mut queue);
+        drop(queue);
+        self.retirer.pass_on();
+    }
+
+    /// Undoes [`take_part`](Self::take_part).
+    pub(in crate::submit) fn leave_part(&self) {
+        self.load.parts.fetch_sub(1, ordering::Full);
     }
 
     /// Announces a context that will arrive here. Returns false if the engine is closed.
@@ -367,7 +381,7 @@ impl Lists {
     /// Publishes the engine's load, and whether a waiting context could run elsewhere.
     pub(in crate::submit) fn show(&mut self, engine: &Engine) {
         let exchange = engine.exchange();
-        if !exchange.is_used() {
+        if !exchange.used.load(ordering::Acquire) {
             return;
         }
         let contexts = self.active.iter();

@@ -89,6 +89,14 @@ impl Siblings {
     }
 }
 
+impl Drop for Siblings {
+    fn drop(&mut self) {
+        for (_, engine) in self.all() {
+            engine.leave_part();
+        }
+    }
+}
+
 /// The destination of requests.
 #[derive(Clone)]
 pub(crate) enum Target {

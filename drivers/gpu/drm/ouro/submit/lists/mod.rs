@@ -535,7 +535,7 @@ impl Lists {
     /// or released, or other engines may hand over work when this one is free.
     pub(in crate::submit) fn needs_event(&mut self, engine: &Engine) -> bool {
         let may_release = !self.leaving.is_empty();
-        may_release || engine.exchange().is_used() || self.sched.needs_event()
+        may_release || engine.load.is_shared() || self.sched.needs_event()
     }
 
     /// Retires completed requests: passes each to `each`, in the order of each context.
