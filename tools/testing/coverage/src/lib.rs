@@ -5,8 +5,8 @@
 //! For each generation three tables are kept by hand in `Documentation/gpu/ouro/coverage/`: the rows of
 //! the checklist with what each is about, what the driver does with it, what the model does. They are joined
 //! to a page ([`Checklist::page`]). Whatever a table names must be there: files of the driver and the model,
-//! test functions of Cargo's tests, of KUnit and of the kselftests. A fourth table says who else says what a row
-//! says ([`witness`]).
+//! test functions of Cargo's tests, of KUnit and of the kselftests. A fourth table names the other sources that say what a row
+//! says (`witness.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},

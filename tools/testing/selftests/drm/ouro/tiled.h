@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The address of a byte of a tiled surface: Sandy Bridge PRM Vol 1 Part 2 §4.5.2 (tile formats) and
- * §4.5.3 (tiling algorithm). Bit 6 of the address is swizzled as GEM_GET_TILING reports.
+ * The address of a byte of a tiled surface: Sandy Bridge PRM Vol 1 Part 2 §4.5.2 (tile formats)
+ * and §4.5.3 (tiling algorithm). Bit 6 of the address is swizzled as GEM_GET_TILING reports.
  */
 #ifndef OURO_SELFTEST_TILED_H
 #define OURO_SELFTEST_TILED_H
