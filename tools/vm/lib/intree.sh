@@ -22,11 +22,12 @@ intree_fits() {
     [ -w "$tree/drivers/gpu/drm" ] || die "$tree cannot be written to"
 }
 
-# intree_sources FOLDER: its files that belong to a kernel tree, without what was built there or is Cargo's.
+# intree_sources FOLDER: its files that belong to a kernel tree, without what was built there or is Cargo's: manifest,
+# README, examples and licences of the crate ouro_hw.
 intree_sources() {
     (cd "$OURO_TOP/$1" && find . -type f \( -name '*.rs' -o -name '*.[ch]' -o -name '*.rst' -o -name '*.csv' -o -name '*.png' \
         -o -name '*.svg' -o -name Makefile -o -name Kconfig -o -name .kunitconfig -o -name config -o -name settings \) \
-        ! -name '*_generated.*' ! -name '*.mod.c' | sed 's|^\./||' | LC_ALL=C sort)
+        ! -name '*_generated.*' ! -name '*.mod.c' ! -path './hw/examples/*' | sed 's|^\./||' | LC_ALL=C sort)
 }
 
 # intree_put FILE PLACE: a copy, unless what is there is the same. A build goes by file times.
