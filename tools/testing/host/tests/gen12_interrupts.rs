@@ -26,7 +26,7 @@ fn nothing_is_pending_at_first() {
 }
 
 #[test]
-fn reports_come_whether_armed_or_not() {
+fn switches_are_reported_while_they_are_armed() {
     let mut m = Dg2Machine::default();
     // What others have left pending may have sent a message before it was masked. It is nobody's.
     assert_eq!(m.interrupt(), Events::default());
