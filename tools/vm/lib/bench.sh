@@ -23,6 +23,14 @@ bench_guest() {
 
 bench_figures() { sed -nE 's/^figure ([a-z0-9-]+ [0-9]+ [0-9]+)$/\1/p' "$1"; }
 
+# bench_counts OURS UPSTREAM: what the model counted for a call, of both outputs of exec-cost, side by side.
+bench_counts() {
+    awk '$1 != "count" { next }
+        FILENAME == ARGV[1] { order[++n] = $2; ours[$2] = sprintf("%10s %8s %10s", $3, $4, $5); next }
+        { upstream[$2] = sprintf("%10s %8s %10s", $3, $4, $5) }
+        END { for (i = 1; i <= n; i++) printf "%-28s %s %s\n", order[i], ours[order[i]], upstream[order[i]] }' "$1" "$2"
+}
+
 # bench_judge KNOWN MEASURED: a line for each figure that is known: verdict, name, reason. The least counts.
 bench_judge() {
     awk -v fine="$BENCH_TOLERANCE" -v rough="$BENCH_ROUGH_TOLERANCE" '
