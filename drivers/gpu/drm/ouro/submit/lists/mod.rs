@@ -110,8 +110,8 @@ impl ListedContext {
         if self.ring.space() as usize >= bytes {
             return true;
         }
-        let mut flight = self.flight.iter().take_while(|r| r.tracker.is_done());
-        if let Some(last) = flight.by_ref().last() {
+        let done = self.flight.iter().take_while(|r| r.tracker.is_done());
+        if let Some(last) = done.last() {
             self.ring.retire(last.emitted.lock().tail);
         }
         self.ring.space() as usize >= bytes
