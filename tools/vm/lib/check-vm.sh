@@ -176,7 +176,8 @@ vm_tests() {
         file=${variable%%=*}
         [ -n "${!file:-}" ] || LONGER+="export $variable; "
     done
-    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_TRIES OURO_ROUNDS OURO_SEED OURO_PROBES OURO_REMOVALS; do
+    for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_TRIES OURO_ROUNDS OURO_SEED OURO_PROBES \
+        OURO_REMOVALS OURO_CONTEXTS OURO_REWRITES OURO_BEHIND OURO_PLACES; do
         [ -z "${!variable:-}" ] || LONGER+="export $variable=${!variable}; "
     done
 }
