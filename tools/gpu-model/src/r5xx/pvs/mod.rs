@@ -16,7 +16,7 @@
 //! | `note.rs` | what a program does that it should not |
 //!
 //! Where the document and user space of the chip, or the document and itself, say different things, the
-//! comments at the place say what is done; the list is in `Documentation/gpu/ouro/model.rst`.
+//! comments at the place say what is done; the list is in `Documentation/gpu/ouro/model-r5xx.rst`.
 
 mod decode;
 mod flow;
