@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `Documentation/ABI` and `parameters.rst` have the files and parameters that the driver has.
+
+use crate::tree::{literals, paths, text};
+use std::collections::BTreeSet;
+
+const DRIVER: &str = "drivers/gpu/drm/ouro";
+
+/// Returns the text between `before` and `after` at each place of `text`.
+fn between<'a>(text: &'a str, before: &'a str, after: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split(before)
+        .skip(1)
+        .filter_map(move |rest| Some(rest.split_once(after)?.0))
+}
+
+/// Returns the paths of the `What:` fields of an ABI file.
+fn entries(abi: &str) -> Vec<&str> {
+    let mut what = false;
+    abi.lines()
+        .filter_map(|line| {
+            what = match line.split_once(':') {
+                Some(("What", _)) => true,
+                Some((key, _)) if !key.contains(['/', '\t', ' ']) => false,
+                _ => what,
+            };
+            let path = line.strip_prefix("What:").unwrap_or(line).trim();
+            (what && path.starts_with('/')).then_some(path)
+        })
+        .collect()
+}
+
+/// Returns the last names of the paths of an ABI file.
+fn names(abi: &str) -> BTreeSet<String> {
+    entries(abi)
+        .iter()
+        .map(|path| path.rsplit('/').next().unwrap().to_owned())
+        .collect()
+}
+
+/// Returns the names of the files that `source` declares.
+fn declared(source: &str) -> BTreeSet<String> {
+    between(source, "const NAME: &'static CStr = c\"", "\"")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn files_of_sysfs_are_documented() {
+    let source = declared(&text(&format!("{DRIVER}/sysfs.rs")));
+    assert!(source.contains("error"), "{source:?}");
+    assert_eq!(
+        names(&text("Documentation/ABI/testing/sysfs-driver-ouro")),
+        source
+    );
+}
+
+#[test]
+fn files_of_debugfs_are_documented() {
+    let source = declared(&text(&format!("{DRIVER}/debugfs.rs")));
+    assert!(source.contains("i915_wedged"), "{source:?}");
+    assert_eq!(
+        names(&text("Documentation/ABI/testing/debugfs-driver-ouro")),
+        source
+    );
+}
+
+#[test]
+fn other_files_of_the_driver_declare_none() {
+    for path in paths() {
+        let other = !path.ends_with("/sysfs.rs") && !path.ends_with("/debugfs.rs");
+        if path.starts_with(DRIVER) && path.ends_with(".rs") && other {
+            assert!(declared(&text(&path)).is_empty(), "{path}");
+        }
+    }
+}
+
+/// Returns the module's parameters of numbers: those of `module!`.
+fn numbers() -> BTreeSet<String> {
+    let main = text(&format!("{DRIVER}/ouro_main.rs"));
+    between(&main, "params: {", "\n}")
+        .flat_map(str::lines)
+        .filter_map(|line| Some(line.trim().split_once(": u32 {")?.0.to_owned()))
+        .collect()
+}
+
+/// Returns the module's parameters of text, which sysfs shows.
+fn words() -> BTreeSet<String> {
+    between(
+        &text("rust/ouro_kernel/param.rs"),
+        "pub fn ",
+        "() -> &'static str",
+    )
+    .map(str::to_owned)
+    .collect()
+}
+
+#[test]
+fn parameters_are_documented() {
+    let page = text("Documentation/gpu/ouro/parameters.rst");
+    let documented: BTreeSet<String> = page
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("``")?.split_once("`` ")?.0.to_owned()))
+        .filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+        .collect();
+    assert!(numbers().contains("hang_ms"), "{:?}", numbers());
+    assert_eq!(documented, &numbers() | &words());
+    let abi = text("Documentation/ABI/testing/sysfs-module-ouro");
+    assert_eq!(names(&abi), words());
+}
+
+#[test]
+fn files_that_pages_name_are_in_the_abi() {
+    let page = "Documentation/gpu/ouro/uapi.rst";
+    let known: BTreeSet<String> = ["sysfs", "debugfs"]
+        .iter()
+        .flat_map(|kind| {
+            names(&text(&format!(
+                "Documentation/ABI/testing/{kind}-driver-ouro"
+            )))
+        })
+        .collect();
+    let named: BTreeSet<String> = literals(page, &text(page)).into_iter().collect();
+    let missing: Vec<_> = known
+        .iter()
+        .filter(|name| !named.iter().any(|literal| literal.ends_with(*name)))
+        .collect();
+    assert!(missing.is_empty(), "not in {page}: {missing:?}");
+}
+
+#[test]
+fn a_name_of_several_is_found() {
+    let abi = "What:\t\t/sys/a/one\n\t\t/sys/a/two\nDate:\t\tnow\nDescription:\t(RO) See\n\t\t/sys/a/three\n";
+    assert_eq!(names(abi), ["one".to_owned(), "two".to_owned()].into());
+    assert_eq!(
+        declared("const NAME: &'static CStr = c\"a\";"),
+        ["a".to_owned()].into()
+    );
+}
