@@ -2,7 +2,7 @@
 
 //! `Documentation/ABI` and `parameters.rst` have the files and parameters that the driver has.
 
-use crate::tree::{literals, paths, text};
+use crate::tree::{literals, pages, paths, text};
 use std::collections::BTreeSet;
 
 const DRIVER: &str = "drivers/gpu/drm/ouro";
@@ -95,6 +95,11 @@ fn words() -> BTreeSet<String> {
     .collect()
 }
 
+/// Returns all of the module's parameters.
+pub fn parameters() -> BTreeSet<String> {
+    &numbers() | &words()
+}
+
 #[test]
 fn parameters_are_documented() {
     let page = text("Documentation/gpu/ouro/parameters.rst");
@@ -104,26 +109,74 @@ fn parameters_are_documented() {
         .filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
         .collect();
     assert!(numbers().contains("hang_ms"), "{:?}", numbers());
-    assert_eq!(documented, &numbers() | &words());
+    assert_eq!(documented, parameters());
     let abi = text("Documentation/ABI/testing/sysfs-module-ouro");
     assert_eq!(names(&abi), words());
 }
 
+/// Returns the paths of the ABI files, with each `<...>` and number as one `*`.
+fn known() -> BTreeSet<String> {
+    [
+        "debugfs-driver-ouro",
+        "sysfs-driver-ouro",
+        "sysfs-module-ouro",
+    ]
+    .iter()
+    .flat_map(|file| {
+        let abi = text(&format!("Documentation/ABI/testing/{file}"));
+        entries(&abi).into_iter().map(general).collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+/// Returns `path` with `*` in place of the name of a device or an engine.
+fn general(path: &str) -> String {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    for at in 1..parts.len() {
+        if matches!(parts[at - 1], "dri" | "drm" | "engine") {
+            parts[at] = "*";
+        }
+    }
+    parts.join("/")
+}
+
 #[test]
-fn files_that_pages_name_are_in_the_abi() {
+fn files_of_the_driver_that_pages_name_are_in_the_abi() {
+    let (known, mut wrong, mut seen) = (known(), Vec::new(), BTreeSet::new());
+    for page in pages() {
+        for literal in literals(&page, &text(&page)) {
+            for word in literal.split(' ') {
+                let path = general(word.trim_end_matches('/').trim_end_matches(','));
+                let ours = path.starts_with("/sys/kernel/debug/dri/*/")
+                    || path.starts_with("/sys/class/drm/*/error")
+                    || path.starts_with("/sys/class/drm/*/engine/*/")
+                    || path.starts_with("/sys/module/ouro/parameters/");
+                let defaults = path.replace("/.defaults/", "/");
+                let folder = known
+                    .iter()
+                    .any(|file| file.starts_with(&format!("{path}/")));
+                if ours && !folder && !known.contains(&defaults) && !path.ends_with("/.defaults") {
+                    wrong.push(format!("{page}: not in Documentation/ABI: {word}"));
+                }
+                seen.insert(path);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen.contains("/sys/class/drm/*/error"), "{seen:?}");
+}
+
+#[test]
+fn files_of_the_abi_are_in_the_page_of_the_uapi() {
     let page = "Documentation/gpu/ouro/uapi.rst";
-    let known: BTreeSet<String> = ["sysfs", "debugfs"]
-        .iter()
-        .flat_map(|kind| {
-            names(&text(&format!(
-                "Documentation/ABI/testing/{kind}-driver-ouro"
-            )))
+    let named = literals(page, &text(page));
+    let missing: Vec<_> = known()
+        .into_iter()
+        .filter(|path| !path.starts_with("/sys/module"))
+        .filter(|path| {
+            let name = path.rsplit('/').next().unwrap();
+            !named.iter().any(|literal| literal.ends_with(name))
         })
-        .collect();
-    let named: BTreeSet<String> = literals(page, &text(page)).into_iter().collect();
-    let missing: Vec<_> = known
-        .iter()
-        .filter(|name| !named.iter().any(|literal| literal.ends_with(*name)))
         .collect();
     assert!(missing.is_empty(), "not in {page}: {missing:?}");
 }

@@ -51,7 +51,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// Endings of file names that are looked for also without a folder.
-const ENDINGS: &[&str] = &[".rs", ".rst", ".sh", ".csv", ".md"];
+const ENDINGS: &[&str] = &[".rs", ".rst", ".sh", ".csv", ".md", ".c", ".h"];
 
 /// Files without a folder that are not in this tree: the page, the file.
 const NO_FILES: &[(&str, &str)] = &[
@@ -59,6 +59,8 @@ const NO_FILES: &[(&str, &str)] = &[
     ("new-chip.rst", "NAME-witness.csv"),
     ("new-chip.rst", "trial.rs"),
     ("fdinfo.rst", "drm-usage-stats.rst"),
+    ("gen12.rst", "intel_workarounds.c"),
+    ("glossary.rst", "i915_cmd_parser.c"),
 ];
 
 fn is_path(word: &str) -> bool {
@@ -97,6 +99,10 @@ fn missing(page: &str, content: &str, all: &[String]) -> Vec<String> {
         for word in literal.split(' ') {
             let name = word.trim_end_matches(['/', ',', ':']);
             let folder = name.contains('/');
+            // the page of sources names files of the upstream drivers
+            if file == "sources.rst" && name.ends_with(['c', 'h']) {
+                continue;
+            }
             let known = ENDINGS
                 .iter()
                 .any(|ending| name.len() > ending.len() && name.ends_with(ending));
@@ -196,6 +202,12 @@ fn faults(line: &str, all: &[String], targets: &BTreeSet<String>) -> Vec<String>
             let chosen = word.ends_with(CHOSEN) || word.ends_with("NAME");
             if is_path(word) && !chosen && !exists(all, word.trim_end_matches('/')) {
                 wrong.push(format!("no such file: {word}"));
+            }
+        }
+        let parameter = word.split_once('=').map(|(name, _)| name);
+        if let Some(name) = parameter.filter(|_| at > 1 && words[at - 1] == "ouro") {
+            if words[at - 2] == "modprobe" && !abi::parameters().contains(name) {
+                wrong.push(format!("no such parameter: {name}"));
             }
         }
         if *word == "--test" && !next.contains("NAME") && !exists(all, &format!("tests/{next}.rs"))
@@ -357,6 +369,8 @@ fn a_wrong_command_is_found() {
         ("tools/vm/host --gpu snb", 1),
         ("cargo test -p ouro-nothing", 1),
         ("cargo test --test nothing", 1),
+        ("modprobe ouro probe=8086:0126", 0),
+        ("modprobe ouro prod=8086:0126", 1),
     ] {
         assert_eq!(faults(line, &all, &targets).len(), count, "{line}");
     }
