@@ -73,6 +73,7 @@ pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
         .file::<Batches>()
         .file::<Caches>()
         .file::<Directories>()
+        .file::<Workarounds>()
         .file::<Wedged>()
         .hold::<KeptAwake>();
     folder
@@ -201,6 +202,32 @@ impl DebugFile<Ouro> for Directories {
             let id = Words(engine.hw().desc().id);
             let loads = engine.counts().directory_loads;
             seq_print!(m, "{id} {loads}\n");
+        }
+        Ok(())
+    }
+}
+
+/// `i915_wa_registers`: the registers of context images that workarounds change: for each engine
+/// that has some, their number, then offset, value, and mask of the bits.
+struct Workarounds;
+
+impl DebugFile<Ouro> for Workarounds {
+    const NAME: &'static CStr = c"i915_wa_registers";
+
+    fn show(dev: &Device, m: &SeqFile) -> Result {
+        for engine in dev.gpu().engines().iter() {
+            let mut count = 0;
+            engine.hw().context_workarounds(&mut |_| count += 1);
+            if count == 0 {
+                continue;
+            }
+            let id = Words(engine.hw().desc().id);
+            seq_print!(m, "{id}: Workarounds applied: {count}\n");
+            engine.hw().context_workarounds(&mut |w| {
+                let (offset, value, bits) = (w.offset, w.value, w.bits);
+                seq_print!(m, "0x{offset:X}: 0x{value:08X}, mask: 0x{bits:08X}\n");
+            });
+            seq_print!(m, "\n");
         }
         Ok(())
     }

@@ -255,6 +255,17 @@ pub struct PageCopy {
     pub state: Option<GgttAddr>,
 }
 
+/// A register of the context images that a workaround changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ContextWorkaround {
+    /// Byte offset of the register.
+    pub offset: u32,
+    /// The bits that the workaround sets or clears, as a read returns them.
+    pub bits: u32,
+    /// Their value.
+    pub value: u32,
+}
+
 /// A fill of whole pages, by the same addresses as [`PageCopy`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageFill {
@@ -383,6 +394,12 @@ pub trait Engine: Sync {
     /// on the whole.
     fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         self.golden(out)
+    }
+
+    /// Passes each register of the context images that a workaround changes to `each`, if the
+    /// register can be read. Pure.
+    fn context_workarounds(&self, each: &mut dyn FnMut(ContextWorkaround)) {
+        let _ = each;
     }
 
     /// Writes commands that set all state that batches can change to fixed values, on engines

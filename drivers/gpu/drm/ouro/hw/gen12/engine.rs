@@ -14,8 +14,8 @@ use super::{
 use crate::{
     context::ContextImages,
     engine::{
-        Emit, Engine, EngineDesc, EngineMemory, EventArea, PageCopy, PageFill, PortEvent, PortKind,
-        Submission,
+        ContextWorkaround, Emit, Engine, EngineDesc, EngineMemory, EventArea, PageCopy, PageFill,
+        PortEvent, PortKind, Submission,
     },
     generation::DeviceError,
     gt::Gt,
@@ -295,6 +295,10 @@ impl Engine for ListEngine {
     fn images(&self) -> Option<&'static dyn ContextImages> {
         ALL.get(usize::from(self.slot))
             .map(|e| &e.images as &'static dyn ContextImages)
+    }
+
+    fn context_workarounds(&self, each: &mut dyn FnMut(ContextWorkaround)) {
+        workarounds::of_contexts(self.class()).for_each(each);
     }
 
     /// Registers that are missing in an image before the device has saved one, and whose reset

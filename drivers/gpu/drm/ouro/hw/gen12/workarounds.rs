@@ -24,6 +24,7 @@ use super::{
     regs::masked,
 };
 use crate::{
+    engine::ContextWorkaround,
     io::Hw,
     ring::{Commands, Overflow},
     types::EngineClass,
@@ -107,6 +108,14 @@ impl Change {
         }
     }
 
+    /// Returns the bits that change, and their value.
+    fn bits(self) -> (u32, u32) {
+        match self {
+            Self::Masked { set, clear } => (u32::from(set | clear), u32::from(set)),
+            Self::Fields { clear, set } => (clear | set, set),
+        }
+    }
+
     fn write(self, hw: &Hw<'_>, offset: u32) {
         let value = match self {
             Self::Masked { set, clear } => masked(set, clear),
@@ -137,10 +146,7 @@ impl Row {
     /// counts as keeping it.
     fn is_kept(&self, hw: &Hw<'_>, offset: u32) -> bool {
         let now = hw.regs.read32(offset);
-        let (all, set) = match self.change {
-            Change::Masked { set, clear } => (u32::from(set | clear), u32::from(set)),
-            Change::Fields { clear, set } => (clear | set, set),
-        };
+        let (all, set) = self.change.bits();
         now == u32::MAX || now & all == set
     }
 }
@@ -246,6 +252,23 @@ pub(super) fn golden(class: EngineClass, out: &mut Commands<'_>) -> Result<(), O
     out.put(&MESH)
 }
 
+/// Returns the readable registers of [`CONTEXT`] for an engine's images.
+pub(super) fn of_contexts(class: EngineClass) -> impl Iterator<Item = ContextWorkaround> {
+    let its = CONTEXT.iter();
+    its.filter(move |row| row.reads && row.on.contains(&class))
+        .filter_map(|row| {
+            let RegisterAt::Card(offset) = row.at else {
+                return None;
+            };
+            let (bits, value) = row.change.bits();
+            Some(ContextWorkaround {
+                offset,
+                bits,
+                value,
+            })
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,6 +307,26 @@ mod tests {
             _ => None,
         });
         writes.collect()
+    }
+
+    /// Offsets and bits of upstream's `dg2_ctx_gt_tuning_init` and `dg2_ctx_workarounds_init`.
+    #[test]
+    fn those_of_contexts_are_listed_for_debugging() {
+        let listed: Vec<_> = of_contexts(EngineClass::Render)
+            .map(|w| (w.offset, w.value, w.bits))
+            .collect();
+        let expected = [
+            (0x6208, 0x20, 0x20),
+            (0xb158, 0x7f, 0x3ff),
+            (0x6604, 0x4_0000, 0xff_0000),
+            (0x731c, 0x4000, 0x4000),
+            (0x83a4, 0x4000, 0xffff),
+            (0x703c, 0x20, 0x20),
+            (0x7004, 0x800, 0x800),
+            (0x7044, 0x20, 0x20),
+        ];
+        assert_eq!(listed, expected);
+        assert_eq!(of_contexts(EngineClass::Copy).count(), 0);
     }
 
     /// Offsets and bits of upstream's `dg2_init_clock_gating`, `gt_tuning_settings` and

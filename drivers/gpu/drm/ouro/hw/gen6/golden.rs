@@ -122,6 +122,17 @@ mod tests {
     }
 
     #[test]
+    fn their_bits_are_listed_for_debugging() {
+        let engine: &dyn crate::engine::Engine = &crate::gen6::engine::RENDER;
+        let mut listed = Vec::new();
+        engine.context_workarounds(&mut |w| listed.push((w.offset, w.value, w.bits)));
+        assert_eq!(listed, [(0x20c0, 0x80, 0x80), (0x2120, 0, 0x21)]);
+        // The blitter has no contexts.
+        let engine: &dyn crate::engine::Engine = &crate::gen6::engine::BLITTER;
+        engine.context_workarounds(&mut |w| panic!("{w:?}"));
+    }
+
+    #[test]
     fn every_command_has_the_length_of_its_kind() {
         #[rustfmt::skip]
         let expected = [

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     checker::Checker,
-    engine::{Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, StatusPage, Submission},
+    engine::{
+        ContextWorkaround, Emit, Engine, EngineDesc, EngineMemory, PageCopy, PortKind, StatusPage,
+        Submission,
+    },
     generation::DeviceError,
     gt::Gt,
     intel::{blt, mi::NOOP},
@@ -364,6 +367,12 @@ impl Engine for RingEngine {
 
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         self.golden.map_or(Ok(()), |golden| golden.commands(out))
+    }
+
+    fn context_workarounds(&self, each: &mut dyn FnMut(ContextWorkaround)) {
+        if let Some(golden) = self.golden {
+            golden.workarounds().for_each(each);
+        }
     }
 
     fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {

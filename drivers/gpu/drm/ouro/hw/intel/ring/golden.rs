@@ -10,6 +10,7 @@
 //! generations share, as in the public XML of their commands.
 
 use crate::{
+    engine::ContextWorkaround,
     intel::mi::LoadRegisters,
     ring::{Commands, Overflow},
 };
@@ -105,6 +106,19 @@ impl Golden {
     pub(crate) fn registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         out.put(self.before)?;
         self.load().put(out)
+    }
+
+    /// Returns the registers with workarounds. All are masked ones: bits 31:16 of a write select
+    /// the bits 15:0 that change (G-09).
+    pub(crate) fn workarounds(&self) -> impl Iterator<Item = ContextWorkaround> {
+        self.registers.iter().map(|(offset, value)| {
+            let bits = value >> 16;
+            ContextWorkaround {
+                offset: *offset,
+                bits,
+                value: value & bits,
+            }
+        })
     }
 
     /// Writes all commands.
