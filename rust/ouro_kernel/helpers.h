@@ -120,6 +120,7 @@ void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching);
 void ouro_flush_all_caches(void);
 void *ouro_kmap(struct page *page);
 void ouro_kunmap(void *addr);
+void ouro_copy_to_page(struct page *page, size_t offset, const void *from, size_t n);
 void ouro_copy(void *to, const void *from, size_t n);
 void ouro_fill(void *to, unsigned char byte, size_t n);
 bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr);

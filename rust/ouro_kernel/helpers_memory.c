@@ -113,6 +113,12 @@ void ouro_kunmap(void *addr)
 	kunmap_local(addr);
 }
 
+/* The range must be inside the page. */
+void ouro_copy_to_page(struct page *page, size_t offset, const void *from, size_t n)
+{
+	memcpy_to_page(page, offset, from, n);
+}
+
 void ouro_copy(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);

@@ -429,12 +429,21 @@ impl Pages {
     ///
     /// Errors: `EINVAL` if the range is not inside.
     pub fn write(&self, offset: usize, data: &[u8]) -> Result {
-        self.each(offset, data.len(), |to, range| {
-            let from = data.get(range).ok_or(EINVAL)?;
-            // SAFETY: As in `read()`.
-            unsafe { copy(to, from.as_ptr(), from.len()) };
-            Ok(())
-        })
+        let end = offset.checked_add(data.len()).ok_or(EINVAL)?;
+        if end > self.list.len() * PAGE_SIZE {
+            return Err(EINVAL);
+        }
+        let (mut at, mut rest) = (offset, data);
+        while !rest.is_empty() {
+            let within = at % PAGE_SIZE;
+            let n = rest.len().min(PAGE_SIZE - within);
+            let page = *self.list.get(at / PAGE_SIZE).ok_or(EINVAL)?;
+            // SAFETY: The page is held, the range is inside it, and `rest` has so many bytes.
+            unsafe { raw::ouro_copy_to_page(page, within, rest.as_ptr().cast(), n) };
+            rest = rest.get(n..).ok_or(EINVAL)?;
+            at += n;
+        }
+        Ok(())
     }
 
     /// Reads 32 bits; `offset` must be a multiple of 4.

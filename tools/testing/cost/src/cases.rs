@@ -182,8 +182,8 @@ impl Submit for OnRing {
     fn submit(&mut self, n: u64) {
         let address = self.ranges.take(&A_PAGE).expect("there is room");
         for i in 0..RELOCATIONS {
-            let at = relocation::place(64 * i, 4, PAGE).expect("it lies inside");
-            self.batch[at as usize / 4] = relocation::value(address, 16, 32) as u32;
+            let at = relocation::place(64 * i, PAGE).expect("it lies inside");
+            self.batch[at as usize / 4] = relocation::value(address, 16);
         }
         let key = Some(ContextKey(n % 2 + 1));
         assert!(self.port.needs_switch(key) && self.port.has_room(DWORDS));

@@ -119,8 +119,6 @@ pub(crate) struct Exec {
     pub(crate) lead: Option<ARef<Fence>>,
     /// The client's share of the quota for this request.
     pub(crate) share: Option<Share>,
-    /// Width in bits of an address in a command.
-    pub(crate) address_bits: u8,
     /// The progress of the attempts to bind the BOs.
     pub(crate) tries: Tries,
 }

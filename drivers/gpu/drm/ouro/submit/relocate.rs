@@ -13,10 +13,10 @@ use crate::gem::{access, Object};
 #[derive(Clone, Copy)]
 pub(crate) struct Relocation {
     /// Index of the target BO in [`Exec::objects`].
-    pub(crate) target: usize,
+    pub(crate) target: u32,
     /// The value to add to the address.
     pub(crate) delta: u32,
-    /// Byte offset in the BO that has the relocation.
+    /// Byte offset of the dword in the BO that has the relocation; inside of it.
     pub(crate) offset: u64,
     /// The address that is there already, as user space presumes. Updated when another one is
     /// written.
@@ -56,15 +56,8 @@ impl Exec {
         locked: &LockedSet<Object>,
     ) -> Result<(), Stop> {
         let entry = self.objects.get(i).ok_or(EINVAL)?;
-        let bytes = u64::from(self.address_bits.div_ceil(32)) * 4;
-        let size = entry.object.bytes();
-        let address = |r: &Relocation| self.objects.get(r.target).map(|e| e.address.0);
-        let mut stale = false;
-        for r in list.iter() {
-            relocation::place(r.offset, bytes, size).map_err(|_| EINVAL)?;
-            stale |= address(r).ok_or(EINVAL)? != r.presumed;
-        }
-        if !stale {
+        let address = |r: &Relocation| self.objects.get(r.target as usize).map(|e| e.address.0);
+        if list.iter().all(|r| address(r) == Some(r.presumed)) {
             return Ok(());
         }
         // Do not change a BO that the GPU may be reading.
@@ -77,8 +70,7 @@ impl Exec {
                 if target == r.presumed {
                     continue;
                 }
-                let value = relocation::value(target, r.delta, self.address_bits).to_le_bytes();
-                poke(r.offset, value.get(..bytes as usize).ok_or(EINVAL)?)?;
+                poke(r.offset, &relocation::value(target, r.delta).to_le_bytes())?;
                 r.presumed = target;
                 r.written = true;
             }

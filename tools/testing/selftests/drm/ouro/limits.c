@@ -16,6 +16,7 @@
 
 /* uapi.rst */
 #define COUNT 1048576u
+#define RELOCATIONS 4194304u
 #define CONTEXTS 65536
 #define OF_CLIENT 8192
 #define OF_TIMELINE 512
@@ -48,7 +49,7 @@ TEST_F(limits, counts_at_their_limits)
 	eb.buffers_ptr = U64(objects);
 	eb.buffer_count = 2;
 	objects[0].relocs_ptr = BAD_POINTER;
-	objects[0].relocation_count = COUNT - 1;
+	objects[0].relocation_count = RELOCATIONS - 1;
 	objects[1].relocs_ptr = BAD_POINTER;
 	objects[1].relocation_count = 1;
 	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, addresses_chosen() ? EINVAL : EFAULT);

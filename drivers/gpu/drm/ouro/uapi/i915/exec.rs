@@ -5,8 +5,8 @@
 //! The order of the checks is part of the uAPI, since user space probes with it: flags, fences,
 //! context, engine, BOs, relocations.
 
-use kernel::prelude::*;
-use ouro_core::sort::sort_by_key;
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*};
+use ouro_core::{relocation, sort::sort_by_key};
 use ouro_hw::{generation::SecureBatches, types::GpuAddr};
 use ouro_kernel::{
     lazy::LazyVec,
@@ -60,9 +60,14 @@ const OBJECT_FLAGS: u64 = (abi::EXEC_OBJECT_NEEDS_FENCE
     | abi::EXEC_OBJECT_ASYNC
     | abi::EXEC_OBJECT_CAPTURE) as u64;
 
-/// Most BOs, relocations and fences of a call: the count fits in a signed integer, and the memory
-/// for it is limited.
+/// Most BOs and fences of a call: the count fits in a signed integer, and the memory for it is
+/// limited.
 pub(super) const MAX_COUNT: usize = 1 << 20;
+/// Most relocations of a call. The reservations are locked while they are written, so the time for
+/// that is limited, too.
+const MAX_RELOCATIONS: usize = 1 << 22;
+/// Relocations that are copied from user space at once.
+const RELOCATIONS_STEP: usize = 4096;
 
 /// Size of a page in bytes.
 const PAGE: u64 = 4096;
@@ -165,7 +170,6 @@ pub(super) fn execbuffer2(
         after,
         lead,
         share: Some(share),
-        address_bits: 32,
         tries: Tries::new(),
     };
     let done = exec.run(&mut signals);
@@ -348,7 +352,7 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
     for o in list.iter() {
         total = total.saturating_add(o.relocation_count as usize);
     }
-    require(total <= MAX_COUNT)?;
+    require(total <= MAX_RELOCATIONS)?;
     // If addresses are wider than the field in old commands, user space must use softpin.
     require(total == 0 || space <= LOW)?;
     let handles = Handles::new(&list, arg.flags)?;
@@ -367,7 +371,7 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
 /// How relocations name their targets.
 enum Handles {
     /// By index in the list, which has so many BOs.
-    Lut(usize),
+    Lut(u32),
     /// By handle: sorted handles, each with its index.
     Sorted(KVVec<(u32, u32)>),
 }
@@ -375,7 +379,7 @@ enum Handles {
 impl Handles {
     fn new(list: &[abi::drm_i915_gem_exec_object2], flags: u64) -> Result<Self> {
         if flags & u64::from(abi::I915_EXEC_HANDLE_LUT) != 0 {
-            return Ok(Self::Lut(list.len()));
+            return Ok(Self::Lut(list.len() as u32));
         }
         let mut sorted = KVVec::with_capacity(list.len(), GFP_KERNEL)?;
         for (i, o) in (0u32..).zip(list.iter()) {
@@ -386,14 +390,14 @@ impl Handles {
     }
 
     /// Returns the index of a target in the list. Errors: `ENOENT`.
-    fn find(&self, target: u32) -> Result<usize> {
+    fn find(&self, target: u32) -> Result<u32> {
         match self {
-            Self::Lut(len) => Some(target as usize).filter(|t| t < len),
+            Self::Lut(len) => Some(target).filter(|t| t < len),
             Self::Sorted(sorted) => sorted
                 .binary_search_by_key(&target, |h| h.0)
                 .ok()
                 .and_then(|at| sorted.get(at))
-                .map(|h| h.1 as usize),
+                .map(|h| h.1),
         }
         .ok_or(ENOENT)
     }
@@ -412,32 +416,40 @@ fn relocations(
         | abi::I915_GEM_DOMAIN_INSTRUCTION
         | abi::I915_GEM_DOMAIN_VERTEX;
     let count = o.relocation_count as usize;
-    let relocations: KVVec<abi::drm_i915_gem_relocation_entry> =
-        uaccess::read_array(o.relocs_ptr, count)?;
-    let mut out = KVVec::with_capacity(count, GFP_KERNEL)?;
-    for r in relocations.iter() {
-        let target = handles.find(r.target_handle)?;
-        // At most one domain is written, and all are domains of the GPU.
-        require(r.write_domain & r.write_domain.wrapping_sub(1) == 0)?;
-        require((r.write_domain | r.read_domains) & !GPU_DOMAINS == 0)?;
-        let size = entries.get(index).ok_or(EINVAL)?.object.bytes();
-        ouro_core::relocation::place(r.offset, 4, size).map_err(|_| EINVAL)?;
-        if r.write_domain != 0 {
-            // The old way to declare that the batch writes the target.
-            if let Some(target) = entries.get_mut(target) {
-                target.write = true;
-            }
+    let size = entries.get(index).ok_or(EINVAL)?.object.bytes();
+    uaccess::check(o.relocs_ptr, count.saturating_mul(size_of::<abi::drm_i915_gem_relocation_entry>()))?;
+    let mut out = KVVec::with_capacity(count, GFP_KERNEL_ACCOUNT | __GFP_NOWARN)?;
+    while out.len() < count {
+        let at = (out.len() * size_of::<abi::drm_i915_gem_relocation_entry>()) as u64;
+        let step = RELOCATIONS_STEP.min(count - out.len());
+        let some: KVVec<abi::drm_i915_gem_relocation_entry> =
+            uaccess::read_array(o.relocs_ptr.wrapping_add(at), step)?;
+        if task::is_killed() {
+            return Err(EINTR);
         }
-        out.push(
-            Relocation {
-                target,
-                delta: r.delta,
-                offset: r.offset,
-                presumed: r.presumed_offset,
-                written: false,
-            },
-            GFP_KERNEL,
-        )?;
+        for r in some.iter() {
+            let target = handles.find(r.target_handle)?;
+            // At most one domain is written, and all are domains of the GPU.
+            require(r.write_domain & r.write_domain.wrapping_sub(1) == 0)?;
+            require((r.write_domain | r.read_domains) & !GPU_DOMAINS == 0)?;
+            relocation::place(r.offset, size).map_err(|_| EINVAL)?;
+            if r.write_domain != 0 {
+                // The old way to declare that the batch writes the target.
+                if let Some(target) = entries.get_mut(target as usize) {
+                    target.write = true;
+                }
+            }
+            out.push(
+                Relocation {
+                    target,
+                    delta: r.delta,
+                    offset: r.offset,
+                    presumed: r.presumed_offset,
+                    written: false,
+                },
+                GFP_KERNEL,
+            )?;
+        }
     }
     if let Some(entry) = entries.get_mut(index) {
         entry.relocations = out.into();

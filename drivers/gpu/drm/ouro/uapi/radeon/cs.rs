@@ -95,7 +95,6 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         after: LazyVec::new(),
         lead: None,
         share: Some(share),
-        address_bits: 32,
         tries: Tries::new(),
     };
     exec.run(&mut Quiet)?;
