@@ -127,8 +127,7 @@ fn batches(
     }
     if let (false, Some(address)) = (found, offending) {
         // Not in a ring: what an engine says of its ring is an offset, see `print_ring`.
-        let elsewhere = place(state, address).filter(|(n, _)| state.pieces[*n].kind != "ring");
-        if let Some((n, at)) = elsewhere {
+        if let Some((n, at)) = place(state, address) {
             writeln!(
                 out,
                 "\nthe engine stood at {address:#010x}, where no batch led it"
@@ -183,7 +182,7 @@ fn one(
 fn place(state: &ErrorState, address: u64) -> Option<(usize, usize)> {
     let find = |batch: bool| {
         let all = state.pieces.iter().enumerate();
-        let mut fit = all.filter(|(_, p)| (p.kind == "batch") == batch && p.kind != "ring");
+        let mut fit = all.filter(|(_, p)| (p.kind == "batch") == batch && p.is_of_batches());
         fit.find_map(|(n, p)| Some((n, p.index(address)?)))
     };
     find(true).or_else(|| find(false))
@@ -244,7 +243,7 @@ fn pieces(state: &ErrorState, seen: &HashSet<usize>, out: &mut dyn Write) -> io:
                 p.engine, p.kind, p.address
             )?;
         }
-        if seen.contains(&n) || p.kind == "ring" {
+        if seen.contains(&n) || !p.is_of_batches() {
             continue;
         }
         if first {

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Piece {
     /// The engine's name.
     pub engine: String,
-    /// `user`, `batch`, `ring`, or what a later format has.
+    /// `user`, `batch`, `ring`, `image`, or what a later format has.
     pub kind: String,
     /// GPU address of the first byte.
     pub address: u64,
@@ -20,6 +20,11 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Whether batches reach it by its address. A ring and a context image have GGTT addresses.
+    pub fn is_of_batches(&self) -> bool {
+        self.kind != "ring" && self.kind != "image"
+    }
+
     /// The index of the dword at an address, if it is in here.
     pub fn index(&self, address: u64) -> Option<usize> {
         let offset = address.checked_sub(self.address)? / 4;

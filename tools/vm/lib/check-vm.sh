@@ -280,7 +280,7 @@ check_chaos() {
 }
 
 # check_small GPU KERNEL: a card with little memory, of which the CPU sees a half: objects leave it, and
-# come back, all the time. GPU_SMALL names the tests.
+# come back, all the time. GPU_SMALL names the tests. Hangs may be replayed.
 check_small() {
     local gpu=$1 kernel=$2 name=$1/$2/small tests
     gpu_read "$gpu"
@@ -289,6 +289,7 @@ check_small() {
     # shellcheck disable=SC2086 # words
     tests=$(tests_for "$gpu-$kernel-small" $GPU_SMALL)
     guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --model-args "--vram-mb 32 --aperture-mb 16" \
+        --module-args replay=1 \
         --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
     guest_results "$name"
     model_rules "$name"

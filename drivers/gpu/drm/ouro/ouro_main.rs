@@ -78,6 +78,10 @@ module! {
             default: 2,
             description: "Whether an IOMMU is between GPU and memory, as in a guest with a card passed through (0: no, 1: yes, 2: see)",
         },
+        replay: u32 {
+            default: 0,
+            description: "Whether root may give contexts an image of their own, to replay hangs; the engine restores it with privilege (0: no, 1: yes)",
+        },
         share: u32 {
             default: 0,
             description: "Whether several users may run batches at a time on a GPU in which these find what others' left in registers (0: no, 1: yes)",

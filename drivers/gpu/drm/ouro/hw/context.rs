@@ -27,6 +27,11 @@ pub trait ContextImages: Sync {
     fn bytes(&self) -> u32 {
         0
     }
+    /// Returns the size in bytes of the part of an image that the device saves and restores, on
+    /// execlist engines; the rest is the driver's.
+    fn saved_bytes(&self) -> u32 {
+        self.bytes()
+    }
     /// Writes a first image for execlist engines; on ring engines, contexts start from a copy of
     /// the golden image instead. Returns false if the backend has no such image, or `image` is too
     /// short.

@@ -163,10 +163,16 @@ impl Recovery {
         for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             let engine: &Engine = engine;
             state.add_translations(engine, &self.hardware);
-            // On an execlist engine, capture the ring of the context that hangs.
+            // On an execlist engine, capture the ring and the image of the context that hangs.
             let line = held.request.as_ref().map(|r| r.tracker.line());
             match line.filter(|_| engine.has_lists()) {
-                Some(line) if core::ptr::eq(engine, hung) => state.add_ring(engine, line),
+                Some(line) if core::ptr::eq(engine, hung) => {
+                    state.add_ring(engine, line);
+                    let context = held.request.as_ref().and_then(|r| r.context.as_ref());
+                    if let Some(seat) = context.and_then(|c| c.seat(engine)) {
+                        state.add_image(engine, seat.logical_ring());
+                    }
+                }
                 Some(_) => {}
                 None => state.add_ring(engine, engine.line()),
             }

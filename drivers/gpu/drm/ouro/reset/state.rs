@@ -23,7 +23,9 @@ use super::Why;
 use crate::{
     gem::{caches, Backing, BoDevice},
     hardware::Hardware,
-    submit::{line::Line, request::Captured, Engine, Request},
+    submit::{
+        line::Line, lists::logical_ring::LogicalRing, request::Captured, Engine, Request,
+    },
 };
 
 /// Page size, in which memory is copied.
@@ -47,6 +49,8 @@ pub(super) enum Kind {
     Batch,
     /// A ring.
     Ring,
+    /// The context image of the request that hung, as the device saved it last.
+    Image,
 }
 
 /// A piece of captured memory.
@@ -166,6 +170,17 @@ impl ErrorState {
         let at = u64::from(line.ring_address().0);
         let got = self.add(Kind::Ring, desc.id, at, pages, |at, out| {
             line.read_ring(at, out)
+        });
+        self.left_out += pages - got;
+    }
+
+    /// Adds the context image of an execlist engine.
+    pub(super) fn add_image(&mut self, engine: &Engine, logical_ring: &LogicalRing) {
+        let pages = logical_ring.saved_bytes() as usize / PAGE;
+        let at = u64::from(logical_ring.image_address().0);
+        let id = engine.hw().desc().id;
+        let got = self.add(Kind::Image, id, at, pages, |at, out| {
+            logical_ring.read_image(at, out)
         });
         self.left_out += pages - got;
     }

@@ -64,12 +64,13 @@ pub(super) fn render(state: &ErrorState, hardware: &Hardware) -> Result<VVec<u8>
         }
         let _ = writeln!(out, "  {entry}");
     }
-    for kind in [Kind::User, Kind::Batch, Kind::Ring] {
+    for kind in [Kind::User, Kind::Batch, Kind::Ring, Kind::Image] {
         for piece in state.pieces.iter().filter(|p| p.kind == kind) {
             let name = match kind {
                 Kind::User => "user",
                 Kind::Batch => "batch",
                 Kind::Ring => "ring",
+                Kind::Image => "image",
             };
             let _ = writeln!(
                 out,

@@ -129,10 +129,19 @@ pub(crate) struct Context {
     state: Arc<ContextState>,
     #[pin]
     selector: Mutex<Selector>,
-    /// Serializes the creation of image, seats and space. Until then it holds the VM that user
-    /// space chose.
+    /// Serializes the creation of image, seats and space, and holds what user space chose for
+    /// them.
     #[pin]
-    making: Mutex<Option<Arc<OwnSpace>>>,
+    making: Mutex<Chosen>,
+}
+
+/// The choices of user space for a context that has not run yet.
+#[derive(Default)]
+struct Chosen {
+    /// The VM.
+    space: Option<Arc<OwnSpace>>,
+    /// Images to begin with instead of the golden one, each with the number of its engine.
+    images: KVec<(usize, KVVec<u32>)>,
 }
 
 /// Keys are never reused.
@@ -181,7 +190,7 @@ impl Context {
                 timelines <- new_mutex!(timelines, "ouro_timelines"),
                 state,
                 selector <- new_mutex!(Selector::Open, "ouro_context_selector"),
-                making <- new_mutex!(None, "ouro_image"),
+                making <- new_mutex!(Chosen::default(), "ouro_image"),
             }? Error),
             GFP_KERNEL,
         )
@@ -317,18 +326,32 @@ impl Context {
         self.seats.get(engine.index())?.as_ref()
     }
 
-    /// Returns its seat on an execlist engine; creates it if there is none. Process context.
+    /// Returns its seat on an execlist engine; creates it if there is none, from the image that
+    /// user space chose, if it did. Process context.
     pub(crate) fn make_seat(
         &self,
         engine: &Engine,
-        make: impl FnOnce() -> Result<Seat>,
+        make: impl FnOnce(Option<&[u32]>) -> Result<Seat>,
     ) -> Result<&Seat> {
-        let _making = self.making.lock();
+        let chosen = self.making.lock();
         let seat = self.seats.get(engine.index()).ok_or(EINVAL)?;
         if seat.as_ref().is_none() {
-            seat.populate(make()?);
+            let mut images = chosen.images.iter();
+            let image = images.find(|(index, _)| *index == engine.index());
+            seat.populate(make(image.map(|(_, image)| image.as_slice()))?);
         }
         seat.as_ref().ok_or(EINVAL)
+    }
+
+    /// Chooses the image with which the context begins on an execlist engine. Errors: `EBUSY` if it
+    /// has an image there already, chosen or in use; `ENOMEM`. Process context.
+    pub(crate) fn choose_image(&self, engine: &Engine, image: KVVec<u32>) -> Result {
+        let mut chosen = self.making.lock();
+        let index = engine.index();
+        if self.seat(engine).is_some() || chosen.images.iter().any(|(i, _)| *i == index) {
+            return Err(EBUSY);
+        }
+        Ok(chosen.images.push((index, image), GFP_KERNEL)?)
     }
 
     /// Returns the ring for its requests on an engine. The context must be prepared for the engine.
@@ -351,7 +374,7 @@ impl Context {
     ) -> Result<&Arc<OwnSpace>> {
         let mut chosen = self.making.lock();
         if self.space.as_ref().is_none() {
-            let space = match chosen.take() {
+            let space = match chosen.space.take() {
                 Some(space) => space,
                 None => make()?,
             };
@@ -366,7 +389,7 @@ impl Context {
         if self.space.as_ref().is_some() {
             return Err(EINVAL);
         }
-        let before = chosen.replace(space);
+        let before = chosen.space.replace(space);
         drop(chosen);
         drop(before);
         Ok(())

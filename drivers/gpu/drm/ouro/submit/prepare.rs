@@ -109,7 +109,11 @@ impl Executor {
         let other = siblings.and_then(|(_, s)| s.all().find_map(|(_, e)| context.seat(e)));
         let other = other.map(|seat| seat.logical_ring().clone());
         let space = self.own_space(context)?.clone();
-        context.make_seat(engine, || {
+        context.make_seat(engine, |image| {
+            let golden = match (&other, image) {
+                (None, None) => engine.golden()?,
+                _ => None,
+            };
             let logical_ring = match other {
                 Some(logical_ring) => logical_ring,
                 None => LogicalRing::new(
@@ -118,7 +122,7 @@ impl Executor {
                     self.space(),
                     self.dma_device(),
                     space,
-                    engine.golden()?.as_deref(),
+                    image.or(golden.as_deref()),
                 )?,
             };
             Seat::new(engine, logical_ring, context, siblings)

@@ -18,71 +18,8 @@
 #define MUTE_ENGINES
 #define HANGS
 #include "test.h"
+#include "error_state.h"
 #include "files.h"
-
-#define NOTHING "No error state collected\n"
-
-/* The file of a device: beside its first node, the number of which is 128 lower. */
-static void file_of(int fd, char *path, size_t size)
-{
-	struct stat st = {};
-
-	fstat(fd, &st);
-	snprintf(path, size, "/sys/class/drm/card%u/error", minor(st.st_rdev) & 63);
-}
-
-/* The whole file, ending in zero; to be freed. */
-static char *read_file(const char *path)
-{
-	char *text = NULL;
-	size_t len = 0, room = 0;
-	ssize_t got;
-	int file;
-
-	file = open(path, O_RDONLY);
-	if (file < 0)
-		return NULL;
-	do {
-		if (room - len < 65536) {
-			room = room * 2 + 131072;
-			text = realloc(text, room);
-		}
-		got = read(file, text + len, room - len - 1);
-		if (got > 0)
-			len += got;
-	} while (got > 0);
-	close(file);
-	text[len] = 0;
-	return text;
-}
-
-static char *read_all(int fd)
-{
-	char path[64];
-
-	file_of(fd, path, sizeof(path));
-	return read_file(path);
-}
-
-static int write_one(const char *path)
-{
-	int file, got;
-
-	file = open(path, O_WRONLY);
-	if (file < 0)
-		return -errno;
-	got = write(file, "x", 1);
-	close(file);
-	return got == 1 ? 0 : -errno;
-}
-
-static int clear(int fd)
-{
-	char path[64];
-
-	file_of(fd, path, sizeof(path));
-	return write_one(path);
-}
 
 /* The value of a line of the head, compared with what it should be. */
 static bool says(const char *text, const char *name, const char *value)
@@ -91,33 +28,6 @@ static bool says(const char *text, const char *name, const char *value)
 
 	snprintf(line, sizeof(line), "\n%s: %s\n", name, value);
 	return strstr(text, line);
-}
-
-/* Dwords of the memory at an address, up to `n`; how many there were, -1 if it is not there. */
-static int memory(const char *text, const char *kind, __u64 address, __u32 *out, int n)
-{
-	char head[64];
-	const char *at;
-	int i, digit;
-
-	snprintf(head, sizeof(head), " --- %s = 0x%08x %08x\n~", kind, (__u32)(address >> 32),
-		 (__u32)address);
-	at = strstr(text, head);
-	if (!at)
-		return -1;
-	at += strlen(head);
-	for (i = 0; i < n && *at != '\n' && *at; i++) {
-		__u32 value = 0;
-
-		if (*at == 'z') {
-			at++;
-		} else {
-			for (digit = 0; digit < 5; digit++)
-				value = value * 85 + (*at++ - '!');
-		}
-		out[i] = value;
-	}
-	return i;
 }
 
 static int wait_for(int fence)

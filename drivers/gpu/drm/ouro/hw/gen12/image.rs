@@ -227,6 +227,10 @@ impl ContextImages for Images {
         pages.wrapping_mul(PAGE_SIZE)
     }
 
+    fn saved_bytes(&self) -> u32 {
+        self.pages.wrapping_mul(PAGE_SIZE)
+    }
+
     fn first_image(&self, what: &FirstImage, image: &mut [u32]) -> bool {
         let Some(state) = self.state(image) else {
             return false;

@@ -11,7 +11,8 @@ use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
     coherence::KernelUse,
     context::{ContextImages, FirstImage},
-    types::{GgttAddr, RingOffset, PAGE_SIZE},
+    generation::Topology,
+    types::{DmaAddr, GgttAddr, RingOffset, PAGE_SIZE},
 };
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
@@ -44,8 +45,34 @@ pub(crate) struct LogicalRing {
     _space: Arc<OwnSpace>,
 }
 
+/// Returns whether the device may have saved `image`, so that a context can begin with it. Errors:
+/// `ENOMEM`.
+pub(crate) fn accepts(
+    hw: &dyn ouro_hw::Engine,
+    topology: &Topology,
+    image: &[u32],
+) -> Result<bool> {
+    let Some(images) = hw.images() else {
+        return Ok(false);
+    };
+    let mut copy = KVVec::from_elem(0, images.bytes() as usize / 4, GFP_KERNEL)?;
+    for (to, from) in copy.iter_mut().zip(image) {
+        *to = *from;
+    }
+    // Any valid addresses.
+    let page = GgttAddr(PAGE_SIZE);
+    let what = FirstImage {
+        image: page,
+        card: topology.card,
+        ring: page,
+        ring_bytes: hw.desc().ring_bytes,
+        root: Some(DmaAddr(0)),
+    };
+    Ok(images.later_image(&what, &mut copy))
+}
+
 impl LogicalRing {
-    /// Creates the logical ring of a context in a PPGTT. Its image is a copy of `golden`, or, if
+    /// Creates the logical ring of a context in a PPGTT. Its image is a copy of `template`, or, if
     /// that is `None`, the first image of a context that has never run. Errors: `ENOSPC` if the
     /// GGTT is full, `ENOMEM`, `EINVAL` on ring engines.
     pub(crate) fn new(
@@ -54,7 +81,7 @@ impl LogicalRing {
         global: &Arc<Space>,
         dma: &Arc<DmaDevice>,
         space: Arc<OwnSpace>,
-        golden: Option<&[u32]>,
+        template: Option<&[u32]>,
     ) -> Result<Arc<Self>> {
         let images = hw.images().ok_or(EINVAL)?;
         let line = Line::new(hardware, hw, global, dma)?;
@@ -77,9 +104,9 @@ impl LogicalRing {
             _space: space,
         };
         let mut dwords = this.read()?;
-        let made = match golden {
-            Some(golden) => {
-                for (to, from) in dwords.iter_mut().zip(golden) {
+        let made = match template {
+            Some(template) => {
+                for (to, from) in dwords.iter_mut().zip(template) {
                     *to = *from;
                 }
                 images.later_image(&this.what, &mut dwords)
@@ -121,6 +148,21 @@ impl LogicalRing {
             dwords.push(self.image.read32(i * 4), GFP_KERNEL)?;
         }
         Ok(dwords)
+    }
+
+    /// Returns the GGTT address of the image.
+    pub(crate) fn image_address(&self) -> GgttAddr {
+        self.at
+    }
+
+    /// Returns the size in bytes of what the device saves in the image.
+    pub(crate) fn saved_bytes(&self) -> u32 {
+        self.images.saved_bytes()
+    }
+
+    /// Copies bytes of the image out. Any context. Errors: `EINVAL` outside of it.
+    pub(crate) fn read_image(&self, at: usize, out: &mut [u8]) -> Result {
+        self.image.view().read(at, out)
     }
 
     fn write(&self, dwords: &[u32]) -> Result {

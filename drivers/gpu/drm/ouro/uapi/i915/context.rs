@@ -6,7 +6,7 @@ use kernel::{prelude::*, sync::Arc};
 use ouro_kernel::{task, uaccess};
 use ouro_uapi::i915 as abi;
 
-use super::{engines, extension, require, watchdog};
+use super::{engines, extension, image, require, watchdog};
 use crate::{
     device::{Device, DrmFile},
     file::File,
@@ -124,7 +124,7 @@ pub(super) fn getparam(
 /// for features that the chip does not have; `EPERM` for clearing `BANNABLE` without
 /// `CAP_SYS_ADMIN`, and for a priority above the default without `CAP_SYS_NICE`; `EEXIST` for a
 /// virtual engine in a slot that is not a gap; `E2BIG` for too many extensions; `EFAULT`; those of
-/// [`watchdog::set`].
+/// [`watchdog::set`] and [`image::set`].
 pub(super) fn setparam(
     _: &Device,
     file: &DrmFile,
@@ -239,6 +239,10 @@ fn set(
         abi::I915_CONTEXT_PARAM_SSEU => {
             require(arg.size as usize >= size_of::<abi::drm_i915_gem_context_param_sseu>())?;
             return Err(ENODEV);
+        }
+        abi::I915_CONTEXT_PARAM_CONTEXT_IMAGE => {
+            require(age == Age::InUse)?;
+            image::set(gpu, context, arg)?;
         }
         abi::I915_CONTEXT_PARAM_PROTECTED_CONTENT => {
             require(age == Age::Fresh)?;

@@ -91,6 +91,28 @@ fn find<'a>(gpu: &'a Gpu, entry: &abi::i915_engine_class_instance) -> Option<&'a
     gpu.engines().iter().find(is)
 }
 
+/// Returns the engine that a context parameter names: by class and instance, or, with `by_index`,
+/// by the index in the context's engine map, which is in the instance. Rules out later changes of
+/// the map. Errors: `EINVAL`, also for a virtual engine.
+pub(super) fn named_by(
+    gpu: &Gpu,
+    context: &Context,
+    entry: &abi::i915_engine_class_instance,
+    by_index: bool,
+) -> Result<Arc<Engine>> {
+    let engine = match (by_index, context.settle_engines()) {
+        (false, None) => find(gpu, entry),
+        (true, Some(map)) => match map.get(usize::from(entry.engine_instance)) {
+            Some(Slot::Engine(index)) => gpu.engines().get(*index),
+            _ => None,
+        },
+        // As upstream: a context with a map has its engines by index only, and one without has no
+        // index.
+        _ => None,
+    };
+    engine.cloned().ok_or(EINVAL)
+}
+
 /// Returns the engines of an extension at `at`, whose structure `T` is followed by `count` names.
 /// Errors: `EFAULT`, `EINVAL` for too many names, an unknown engine, or engines of different
 /// classes.

@@ -10,6 +10,7 @@ mod exec_fences;
 mod extension;
 mod gem;
 mod getparam;
+mod image;
 mod query;
 mod reg_read;
 mod reset;
