@@ -355,7 +355,10 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
     require(total <= MAX_RELOCATIONS)?;
     // If addresses are wider than the field in old commands, user space must use softpin.
     require(total == 0 || space <= LOW)?;
-    let handles = Handles::new(&list, arg.flags)?;
+    let handles = match total {
+        0 => Handles::Lut(0),
+        _ => Handles::new(&list, arg.flags)?,
+    };
     for (i, o) in list.iter().enumerate() {
         if o.relocation_count != 0 {
             relocations(&mut entries, &handles, i, o)?;
