@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+//! Waking the chip by each of its two methods.
+
+use crate::{
+    gen7::GT2,
+    generation::{DeviceError, Generation},
+    gt::Gt,
+    io::Hw,
+    mock::{Access, Mock},
+};
+
+/// Returns a device that acknowledges at once, with `ecobus` in its register.
+fn device(ecobus: u32) -> Mock {
+    let mock = Mock::default();
+    mock.set(0x12_0008, 0x40);
+    mock.fix(0xa180, ecobus);
+    mock
+}
+
+#[test]
+fn with_mt_forcewake_the_device_is_woken_by_its_bit() {
+    let mock = device(0x20);
+    mock.script(0x13_0040, &[0, 1]);
+    GT2.wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+    assert_eq!(
+        mock.take(),
+        [
+            Access::W(0xa188, 0x0001_0000),
+            Access::W(0xa18c, 0x0001_0000),
+            Access::R(0x13_0040),
+            Access::W(0xa188, 0x0001_0001),
+            Access::R(0x13_0040),
+            Access::R(0x13_805c),
+            Access::R(0xa180),
+            Access::R(0x12_0000),
+            Access::R(0x12_0008),
+        ]
+    );
+}
+
+#[test]
+fn where_they_may_not_it_is_asked_as_before() {
+    // The device wakes and reports the method disabled, or does not wake at all.
+    for answers in [[0, 1].as_slice(), &[]] {
+        let mock = device(0);
+        mock.script(0x13_0040, answers);
+        mock.script(0x13_0090, &[0, 1]);
+        GT2.wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+        assert_eq!(
+            mock.written(0xa188),
+            [0x0001_0000, 0x0001_0001, 0x0001_0000]
+        );
+        assert_eq!(mock.written(0xa18c), [0x0001_0000, 0x0001_0001]);
+    }
+}
+
+#[test]
+fn one_that_does_not_wake_is_named() {
+    let mock = device(0);
+    assert_eq!(
+        GT2.wake(&mock.hw(), &mut Gt::default(), &mock),
+        Err(DeviceError::Timeout("FORCEWAKE_ACK"))
+    );
+    mock.gone.set(true);
+    assert_eq!(
+        GT2.wake(&mock.hw(), &mut Gt::default(), &mock),
+        Err(DeviceError::Gone)
+    );
+}
+
+#[test]
+fn what_was_found_is_not_looked_for_again() {
+    // Bits 31:24 of `Card`.
+    for (card, request, answer) in [
+        (0x0100_0000, 0xa188, 0x13_0040),
+        (0x0200_0000, 0xa18c, 0x13_0090),
+    ] {
+        let mock = device(0x20);
+        mock.script(answer, &[0, 1]);
+        let hw = Hw { card, ..mock.hw() };
+        let mut gt = Gt::default();
+        GT2.wake(&hw, &mut gt, &mock).unwrap();
+        GT2.sleep(&hw, &mut gt);
+        assert_eq!(
+            mock.take(),
+            [
+                Access::R(answer),
+                Access::W(request, 0x0001_0001),
+                Access::R(answer),
+                Access::R(0x13_805c),
+                Access::R(0x12_0000),
+                Access::R(0x12_0008),
+                Access::W(request, 0x0001_0000),
+            ]
+        );
+    }
+}
