@@ -6,8 +6,9 @@
 
 use crate::{
     engine::{EngineMemory, StatusPage},
+    fence_regs::{FenceRegion, Tiling},
     io::{AtomicWait, Hw, Platform, Registers, SleepWait, Timeout},
-    types::{DmaAddr, GgttAddr},
+    types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page},
 };
 use std::{
     cell::{Cell, RefCell},
@@ -23,6 +24,25 @@ pub(crate) const MEMORY: EngineMemory = EngineMemory {
     directory: None,
     card: 0,
 };
+
+/// Returns a page of system memory.
+pub(crate) const fn page(addr: u64, cache: CacheLevel) -> Page {
+    Page {
+        addr: DmaAddr(addr),
+        memory: MemoryKind::System,
+        cache,
+    }
+}
+
+/// Returns a region for a fence or surface register.
+pub(crate) const fn region(start: u32, len: u32, stride: u32, tiling: Tiling) -> FenceRegion {
+    FenceRegion {
+        start: GgttAddr(start),
+        len,
+        stride,
+        tiling,
+    }
+}
 
 /// One access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -51,24 +51,19 @@ mod tests {
     use super::*;
     use crate::{
         fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
-        mock::{Access, Mock},
-        types::GgttAddr,
+        mock::{region, Access, Mock},
     };
 
-    fn region(stride: u32, tiling: Tiling) -> FenceRegion {
-        FenceRegion {
-            start: GgttAddr(0x0040_0000),
-            len: 0x0010_0000,
-            stride,
-            tiling,
-        }
+    /// Returns a region of 1 MiB.
+    const fn stripes(stride: u32, tiling: Tiling) -> FenceRegion {
+        region(0x0040_0000, 0x0010_0000, stride, tiling)
     }
 
     #[test]
     fn a_fence_is_written_invalid_first_and_valid_last() {
         // G-12: LO 31:12 start, 11:2 pitch/128 - 1, 1 Y, 0 valid; HI 31:12 start + size - 4096.
         let mock = Mock::default();
-        let x = region(512, Tiling::X);
+        let x = stripes(512, Tiling::X);
         FENCES.set(&mock, 2, Some(&x)).unwrap();
         assert_eq!(
             mock.take(),
@@ -95,13 +90,7 @@ mod tests {
             (0x06d1_6000, 48 << 10, 512, 0x06d2_1000_06d1_600d),
             (0x06c8_b000, 256 << 10, 1024, 0x06cc_a000_06c8_b01d),
         ] {
-            let region = FenceRegion {
-                start: GgttAddr(start),
-                len,
-                stride,
-                tiling: Tiling::X,
-            };
-            let encoded = FENCES.encode(&region);
+            let encoded = FENCES.encode(&region(start, len, stride, Tiling::X));
             assert_eq!(encoded, Ok(register), "{start:#x}");
         }
     }
@@ -119,9 +108,12 @@ mod tests {
             (0, Tiling::Y, None),
             (512, Tiling::Macro, None),
         ] {
-            let encoded = FENCES.encode(&region(stride, tiling)).map(|f| f as u32);
+            let encoded = FENCES.encode(&stripes(stride, tiling)).map(|f| f as u32);
             assert_eq!(encoded.ok(), low, "{stride}");
-            assert_eq!(FENCES.check(&region(stride, tiling)).is_ok(), low.is_some());
+            assert_eq!(
+                FENCES.check(&stripes(stride, tiling)).is_ok(),
+                low.is_some()
+            );
         }
     }
 }

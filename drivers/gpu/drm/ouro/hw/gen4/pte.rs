@@ -26,20 +26,11 @@ pub(super) static ENTRIES: Entries = Entries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        page_table::PageTable,
-        types::{CacheLevel, DmaAddr, MemoryKind, Page},
-    };
+    use crate::{mock::page, page_table::PageTable, types::CacheLevel};
 
     #[test]
     fn entries_are_those_of_g_08() {
-        let entry = |addr, cache| {
-            ENTRIES.entry(Page {
-                addr: DmaAddr(addr),
-                memory: MemoryKind::System,
-                cache,
-            })
-        };
+        let entry = |addr, cache| ENTRIES.entry(page(addr, cache));
         assert_eq!(entry(0x1234_5000, CacheLevel::None), 0x1234_5001);
         assert_eq!(entry(0x1234_5000, CacheLevel::Coherent), 0x1234_5007);
         assert_eq!(entry(0xa_1234_5000, CacheLevel::None), 0x1234_50a1);

@@ -1,34 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The fence registers (SNB PRM V1P2 §4.5.4.1.1).
 
-use crate::intel::fences::{from_gen6, Fences};
+use crate::intel::fences::Fences;
 
-/// 16 fences at 0x10_0000, with strides up to 128 KiB.
-pub(super) static FENCES: Fences = Fences {
-    at: 0x10_0000,
-    count: 16,
-    max_stride: 128 * 1024,
-    fields: from_gen6,
-};
+/// 16 fences, with strides up to 128 KiB.
+pub(super) static FENCES: Fences = Fences::from_gen6(16, 128 * 1024);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
-        mock::{Access, Mock},
-        types::GgttAddr,
+        fence_regs::{BadRegion, FenceRegs, Tiling},
+        mock::{region, Access, Mock},
     };
     use proptest::prelude::*;
-
-    fn region(start: u32, len: u32, stride: u32, tiling: Tiling) -> FenceRegion {
-        FenceRegion {
-            start: GgttAddr(start),
-            len,
-            stride,
-            tiling,
-        }
-    }
 
     #[test]
     fn the_example_of_digest_4_4() {

@@ -25,7 +25,7 @@ mod regs;
 mod translation;
 mod workarounds;
 
-use crate::intel::processor::{pte, topology::Parts, Processor};
+use crate::intel::processor::{topology::Parts, Processor};
 
 pub(crate) use chip::CHIP;
 #[cfg(test)]
@@ -37,7 +37,6 @@ pub static GEN6: Processor = Processor {
     chip: &CHIP,
     parts: Parts {
         engines: &engine::ENGINES,
-        pages: &pte::ENTRIES,
         fences: &fences::FENCES,
         // The chip confines an unprivileged batch (§5.3.7.6, G-44).
         context: context::SIZE,

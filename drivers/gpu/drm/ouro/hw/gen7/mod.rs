@@ -28,7 +28,7 @@ mod translation;
 mod workarounds;
 
 use crate::intel::{
-    processor::{pte, topology::Parts, Processor},
+    processor::{topology::Parts, Processor},
     ring::fixes::Fixes,
 };
 use chip::CHIP;
@@ -40,7 +40,6 @@ const fn processor(device: Fixes, render: Fixes) -> Processor {
         chip: &CHIP,
         parts: Parts {
             engines: &engine::ENGINES,
-            pages: &pte::ENTRIES,
             fences: &fences::FENCES,
             context: context::SIZE,
             // The upstream driver uses it behind an IOMMU on this generation.

@@ -3,7 +3,7 @@
 //!
 //! Fences detile the CPU's accesses through the aperture only. A fence is written in two halves: it
 //! is made invalid first and valid last, so that a mixture of the old and the new fence never takes
-//! effect. Gen4 and Gen6 have the fields at different places; [`from_gen6`] is for Gen6 and later.
+//! effect. Gen4 and Gen6 have the fields at different places; [`Fences::from_gen6`] is for Gen6 and later.
 
 use crate::{
     fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
@@ -56,6 +56,17 @@ pub(crate) struct Fences {
 }
 
 impl Fences {
+    /// Creates the fences of Gen6 or later, which has them all at the same place (SNB PRM V1P2
+    /// §4.5.4.1.1, V-03).
+    pub(crate) const fn from_gen6(count: u8, max_stride: u32) -> Self {
+        Self {
+            at: 0x10_0000,
+            count,
+            max_stride,
+            fields: from_gen6,
+        }
+    }
+
     /// Returns the register's value for a region.
     pub(crate) fn encode(&self, region: &FenceRegion) -> Result<u64, BadRegion> {
         measure(region, self.max_stride).map(self.fields)
@@ -75,7 +86,7 @@ pub(crate) struct Measure {
 }
 
 /// Encodes a region for Gen6 and later: [`Fences::fields`].
-pub(crate) fn from_gen6(measure: Measure) -> u64 {
+fn from_gen6(measure: Measure) -> u64 {
     Fence::new()
         .with_valid(true)
         .with_y(measure.y)

@@ -85,15 +85,8 @@ impl PageTable for Entries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mock::page;
     use proptest::prelude::*;
-
-    fn page(addr: u64, cache: CacheLevel) -> Page {
-        Page {
-            addr: DmaAddr(addr),
-            memory: MemoryKind::System,
-            cache,
-        }
-    }
 
     #[test]
     fn entries_are_those_of_digest_4_4() {

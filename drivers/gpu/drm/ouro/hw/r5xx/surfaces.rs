@@ -131,19 +131,7 @@ impl FenceRegs for Surfaces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        mock::{Access, Mock},
-        types::GgttAddr,
-    };
-
-    fn region(start: u32, len: u32, stride: u32, tiling: Tiling) -> FenceRegion {
-        FenceRegion {
-            start: GgttAddr(start),
-            len,
-            stride,
-            tiling,
-        }
-    }
+    use crate::mock::{region, Access, Mock};
 
     #[test]
     fn a_surface_is_told_without_tiles_first() {

@@ -25,6 +25,14 @@ const STAY: Emit<'_> = Emit {
     seqno: Seqno(0x1234),
 };
 
+/// Returns the switch to a context whose image has been saved, or not yet.
+const fn to(saved: bool) -> Switch {
+    Switch::To {
+        image: GgttAddr(0x0100_0000),
+        saved,
+    }
+}
+
 fn emitted(recipe: &Recipe, r: &Emit<'_>) -> Vec<u32> {
     let mut buf = [0xdead_beef; 256];
     let mut out = Commands::new(&mut buf);
@@ -34,10 +42,6 @@ fn emitted(recipe: &Recipe, r: &Emit<'_>) -> Vec<u32> {
 
 #[test]
 fn render_request_dword_by_dword() {
-    let switch = Switch::To {
-        image: GgttAddr(0x0100_0000),
-        saved: true,
-    };
     #[rustfmt::skip]
     let expected: &[u32] = &[
         // UW41: stalls of the parser (20) and the scoreboard (1).
@@ -52,13 +56,13 @@ fn render_request_dword_by_dword() {
         0x7a00_0002, 0x0110_50a1, 0x0002_0100, 0x1234,
         0x0100_0000, 0,
     ];
-    assert_eq!(emitted(&RENDER, &Emit { switch, ..STAY }), expected);
-    let fresh = Switch::To {
-        image: GgttAddr(0x0100_0000),
-        saved: false,
+    let saved = Emit {
+        switch: to(true),
+        ..STAY
     };
+    assert_eq!(emitted(&RENDER, &saved), expected);
     let fresh = Emit {
-        switch: fresh,
+        switch: to(false),
         ..STAY
     };
     assert_eq!(emitted(&RENDER, &fresh)[11], 0x0100_0109);
@@ -70,10 +74,6 @@ const DIRECTORY: Option<GgttAddr> = Some(GgttAddr(0x0040_0000));
 
 #[test]
 fn render_loads_a_directory_before_a_context() {
-    let switch = Switch::To {
-        image: GgttAddr(0x0100_0000),
-        saved: true,
-    };
     #[rustfmt::skip]
     let expected: &[u32] = &[
         0x7a00_0002, 0x0010_0002, 0, 0,
@@ -91,7 +91,7 @@ fn render_loads_a_directory_before_a_context() {
         0x0100_0000, 0,
     ];
     let request = Emit {
-        switch,
+        switch: to(true),
         directory: DIRECTORY,
         ..STAY
     };

@@ -3,24 +3,14 @@
 
 use super::*;
 use crate::{
-    fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},
-    mock::{Access, Mock},
-    types::GgttAddr,
+    fence_regs::{BadRegion, FenceRegs, Tiling},
+    mock::{region, Access, Mock},
 };
-
-fn region(stride: u32) -> FenceRegion {
-    FenceRegion {
-        start: GgttAddr(0x1000),
-        len: 0x2000,
-        stride,
-        tiling: Tiling::Y,
-    }
-}
 
 #[test]
 fn strides_go_to_256_kib() {
     // In units of 128 bytes, minus one, in bits 42:32.
-    let encoded = |stride| FENCES.encode(&region(stride));
+    let encoded = |stride| FENCES.encode(&region(0x1000, 0x2000, stride, Tiling::Y));
     assert_eq!(encoded(131072), Ok(0x0000_23ff_0000_1003));
     assert_eq!(encoded(262144), Ok(0x0000_27ff_0000_1003));
     assert_eq!(encoded(262144 + 128), Err(BadRegion));

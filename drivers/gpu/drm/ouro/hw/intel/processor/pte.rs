@@ -25,18 +25,11 @@ mod tests {
     use super::*;
     use crate::{
         intel::pte::directory_base,
+        mock::page,
         page_table::PageTable,
         types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page},
     };
     use proptest::prelude::*;
-
-    fn page(addr: u64, cache: CacheLevel) -> Page {
-        Page {
-            addr: DmaAddr(addr),
-            memory: MemoryKind::System,
-            cache,
-        }
-    }
 
     #[test]
     fn entries_are_those_of_2_2_2_1() {
@@ -82,13 +75,7 @@ mod tests {
 
     #[test]
     fn entries_are_those_of_digest_4_1() {
-        let entry = |addr, cache| {
-            ENTRIES.entry(Page {
-                addr: DmaAddr(addr),
-                memory: MemoryKind::System,
-                cache,
-            })
-        };
+        let entry = |addr, cache| ENTRIES.entry(page(addr, cache));
         assert_eq!(entry(0x1234_5000, CacheLevel::Coherent), 0x1234_5005);
         assert_eq!(entry(0x12_3456_7000, CacheLevel::None), 0x3456_7123);
         assert_eq!(

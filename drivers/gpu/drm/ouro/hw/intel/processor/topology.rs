@@ -5,6 +5,7 @@ use super::{
     context::{Size, IMAGES},
     frequency,
     gt_regs::{self as gt_reg, Ggc},
+    pte::ENTRIES,
     swizzle,
 };
 use crate::{
@@ -18,15 +19,12 @@ use crate::{
         pte,
     },
     io::{Hw, PCI_REVISION},
-    page_table::PageTable,
 };
 
 /// The parts of the topology that are the same on all chips of a generation.
 pub(crate) struct Parts {
     /// The engines.
     pub(crate) engines: &'static [&'static dyn Engine],
-    /// The format of page table entries.
-    pub(crate) pages: &'static dyn PageTable,
     /// The fence registers.
     pub(crate) fences: &'static dyn FenceRegs,
     /// The register with the size of context images.
@@ -73,7 +71,7 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
     Ok(Topology {
         engines: parts.engines,
         gtt_entries,
-        pages: parts.pages,
+        pages: &ENTRIES,
         space,
         aperture,
         fences: Some(parts.fences),

@@ -137,6 +137,21 @@ impl Golden {
     }
 }
 
+/// Returns all commands of a golden state, whose number is the promised one: they do not fit in less.
+#[cfg(test)]
+pub(crate) fn written(golden: &Golden) -> std::vec::Vec<u32> {
+    let mut buf = [0; 512];
+    let buf = &mut buf[..golden.dwords()];
+    let mut out = Commands::new(buf);
+    golden.commands(&mut out).unwrap();
+    let all = out.as_slice().to_vec();
+    assert_eq!(all.len(), golden.dwords());
+    let short = &mut buf[1..];
+    let refused = golden.commands(&mut Commands::new(short));
+    assert_eq!(refused, Err(Overflow));
+    all
+}
+
 /// Splits commands by the length rule of digest §2.2 and returns their headers.
 #[cfg(test)]
 pub(crate) fn headers(stream: &[u32]) -> std::vec::Vec<u32> {
