@@ -8,7 +8,6 @@ use crate::ring::engine::EngineId;
 use crate::ring::exec::Flow;
 use crate::ring::irq::bit;
 use crate::ring::lint::Rule;
-use crate::ring::regs::reg;
 
 /// Bits of MI_FLUSH: reset of the statistics, and the render cache is left as it is.
 const STATISTICS: u32 = 1 << 3;
@@ -57,15 +56,8 @@ impl Core {
                 self.flush_render_cache();
             }
         }
-        let data = match flags >> 14 & 3 {
-            1 => Some(u64::from(word(2)) | u64::from(word(3)) << 32),
-            2 => Some(
-                u64::from(self.get(reg::PS_DEPTH_COUNT))
-                    | u64::from(self.get(reg::PS_DEPTH_COUNT + 4)) << 32,
-            ),
-            3 => Some(self.timestamp()),
-            _ => None,
-        };
+        let immediate = u64::from(word(2)) | u64::from(word(3)) << 32;
+        let data = self.post_sync_data(flags >> 14 & 3, immediate);
         if let Some(data) = data {
             // Only the global table is on; without its bit a chip with two tables uses the other, which is then the
             // same (4.6).

@@ -114,7 +114,7 @@ impl Core {
         for offset in layout.saved {
             image.extend([*offset, 0xffff_0000 | self.get(*offset)]);
         }
-        for (offset, _) in layout.statistics {
+        for (offset, _) in layout.counts() {
             image.extend([*offset, self.get(*offset), offset + 4, self.get(offset + 4)]);
         }
         let pairs = (image.len() as u32 - 2) / 2;
@@ -182,7 +182,7 @@ impl Core {
             .chunks_exact(4)
             .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
             .collect();
-        let pairs = layout.saved.len() + 2 * layout.statistics.len();
+        let pairs = layout.saved.len() + 2 * layout.counts().count();
         let registers = 2 + 2 * pairs;
         let blitter = if layout.blitter { STATE_DWORDS } else { 0 };
         let end = registers + blitter;

@@ -64,15 +64,7 @@ impl Core {
             self.reset_statistics();
         }
         let word = |i: usize| u64::from(d.get(i).copied().unwrap_or(0));
-        let data = match op {
-            1 => Some(word(3) | word(4) << 32),
-            2 => Some(
-                u64::from(self.get(reg::PS_DEPTH_COUNT))
-                    | u64::from(self.get(reg::PS_DEPTH_COUNT + 4)) << 32,
-            ),
-            3 => Some(self.timestamp()),
-            _ => None,
-        };
+        let data = self.post_sync_data(op, word(3) | word(4) << 32);
         if let Some(data) = data {
             let address = d.get(2).copied().unwrap_or(0);
             let (at, bit) = self.cfg.chip.pipe_control.global;
@@ -87,6 +79,19 @@ impl Core {
             self.pulse(e, bit::NOTIFY);
         }
         Flow::Next
+    }
+
+    /// Returns what a PIPE_CONTROL stores (its bits 15:14): its own data, PS_DEPTH_COUNT, the time, or nothing.
+    pub fn post_sync_data(&self, op: u32, immediate: u64) -> Option<u64> {
+        match op {
+            1 => Some(immediate),
+            2 => Some(
+                u64::from(self.get(reg::PS_DEPTH_COUNT))
+                    | u64::from(self.get(reg::PS_DEPTH_COUNT + 4)) << 32,
+            ),
+            3 => Some(self.timestamp()),
+            _ => None,
+        }
     }
 
     /// The rules of the 3D volume that the digest quotes in §2.4.
@@ -242,7 +247,7 @@ impl Core {
 
     /// Global snapshot reset: all but PS_DEPTH_COUNT and the time stamp (G45 PRM 1.7).
     pub fn reset_statistics(&mut self) {
-        for (offset, _) in self.cfg.chip.context.statistics {
+        for (offset, _) in self.cfg.chip.context.counts() {
             if *offset != reg::PS_DEPTH_COUNT {
                 self.set(*offset, 0);
                 self.set(offset + 4, 0);

@@ -395,7 +395,7 @@ impl Core {
     pub fn poison_render(&mut self) {
         let garbage = self.random();
         self.render.poison(garbage);
-        for (offset, _) in self.cfg.chip.context.statistics {
+        for (offset, _) in self.cfg.chip.context.counts() {
             let v = self.random();
             self.set(*offset, v as u32);
             self.set(offset + 4, (v >> 32) as u32);

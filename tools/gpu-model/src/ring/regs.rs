@@ -320,6 +320,22 @@ pub const GT: &[Row] = &[
     ),
 ];
 
+/// A counter of 64 bits: the offset of its lower half, and its name.
+pub type Counts = (u32, &'static str);
+
+/// Counters of the pipeline's stages, which all of these chips have.
+pub const STAGES: &[Counts] = &[
+    (0x2310, "IA_VERTICES_COUNT"),
+    (0x2318, "IA_PRIMITIVES_COUNT"),
+    (0x2320, "VS_INVOCATION_COUNT"),
+    (0x2328, "GS_INVOCATION_COUNT"),
+    (0x2330, "GS_PRIMITIVES_COUNT"),
+    (0x2338, "CL_INVOCATION_COUNT"),
+    (0x2340, "CL_PRIMITIVES_COUNT"),
+    (0x2348, "PS_INVOCATION_COUNT"),
+    (0x2350, "PS_DEPTH_COUNT"),
+];
+
 struct Table(Vec<RegDef>);
 
 impl Table {
@@ -405,7 +421,7 @@ pub(super) fn map(chip: &Chip) -> RegMap {
     for engine in chip.engines {
         t.engine(chip, engine);
     }
-    for (offset, name) in chip.context.statistics {
+    for (offset, name) in chip.context.counts() {
         let domain = Domain::Engine(EngineId::Rcs as u8);
         t.add(*offset, name, 0, ALL, domain);
         t.add(offset + 4, &format!("{name} (high)"), 0, ALL, domain);

@@ -10,7 +10,7 @@ use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
-use crate::ring::regs::{self, reg, ring, BlockRow, Row, ALL, MASKED};
+use crate::ring::regs::{self, reg, ring, BlockRow, Counts, Row, ALL, MASKED, STAGES};
 use crate::ring::{display, media};
 
 /// 8086:0162 is the desktop GT2 (V-01).
@@ -144,22 +144,18 @@ const fn cxt_size(shift: u32, mask: u32) -> usize {
 }
 
 /// Pairs of statistics registers saved with a context (64 bits each; offsets as the upstream driver has them).
-const STATISTICS: &[(u32, &str)] = &[
-    (0x2290, "GPGPU_THREADS_DISPATCHED"),
-    (0x2300, "HS_INVOCATION_COUNT"),
-    (0x2308, "DS_INVOCATION_COUNT"),
-    (0x2310, "IA_VERTICES_COUNT"),
-    (0x2318, "IA_PRIMITIVES_COUNT"),
-    (0x2320, "VS_INVOCATION_COUNT"),
-    (0x2328, "GS_INVOCATION_COUNT"),
-    (0x2330, "GS_PRIMITIVES_COUNT"),
-    (0x2338, "CL_INVOCATION_COUNT"),
-    (0x2340, "CL_PRIMITIVES_COUNT"),
-    (0x2348, "PS_INVOCATION_COUNT"),
-    (0x2350, "PS_DEPTH_COUNT"),
+const STATISTICS: &[&[Counts]] = &[
+    &[
+        (0x2290, "GPGPU_THREADS_DISPATCHED"),
+        (0x2300, "HS_INVOCATION_COUNT"),
+        (0x2308, "DS_INVOCATION_COUNT"),
+    ],
+    STAGES,
     // Two of 32 bits each. User space that has contexts relies on them to be saved.
-    (0x5280, "SO_WRITE_OFFSET0, 1"),
-    (0x5288, "SO_WRITE_OFFSET2, 3"),
+    &[
+        (0x5280, "SO_WRITE_OFFSET0, 1"),
+        (0x5288, "SO_WRITE_OFFSET2, 3"),
+    ],
 ];
 
 /// Registers of each engine's block that differ from the family's (VCS PRM 1.1.3, 1.1.4.1).

@@ -31,7 +31,7 @@ use super::engine::EngineId;
 use super::exec::Flow;
 use super::mmu::MmuFault;
 pub use super::regs::Array;
-use super::regs::{BlockRow, Row};
+use super::regs::{BlockRow, Counts, Row};
 use crate::counters::Counter;
 use crate::intel::fence::FenceUnit;
 use crate::intel::mi::MiDef;
@@ -246,8 +246,15 @@ pub struct ContextImage {
     pub blitter: bool,
     /// Registers that are saved, all of them masked.
     pub saved: &'static [u32],
-    /// Pairs of statistics registers, saved too: 64 bits each. They are reset with the render engine.
-    pub statistics: &'static [(u32, &'static str)],
+    /// Lists of statistics registers, saved too. They are reset with the render engine.
+    pub statistics: &'static [&'static [Counts]],
+}
+
+impl ContextImage {
+    /// All statistics registers.
+    pub fn counts(&self) -> impl Iterator<Item = &'static Counts> {
+        self.statistics.iter().copied().flatten()
+    }
 }
 
 /// Bits of the display's interrupt registers.

@@ -11,7 +11,7 @@ use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::blit;
 use crate::ring::display;
 use crate::ring::engine::EngineId;
-use crate::ring::regs::{self, reg, ring, BlockRow, Row, ALL, MASKED};
+use crate::ring::regs::{self, reg, ring, BlockRow, Counts, Row, ALL, MASKED, STAGES};
 
 const INSTDONE_2: u32 = 0x207c;
 const GT_MODE: u32 = 0x20d0;
@@ -168,18 +168,12 @@ const fn cxt_size(shift: u32) -> usize {
 }
 
 /// Pairs of statistics registers saved with a context (64 bits each).
-const STATISTICS: &[(u32, &str)] = &[
-    (0x2280, "SO_PRIM_STORAGE_NEEDED"),
-    (0x2288, "SO_NUM_PRIMS_WRITTEN"),
-    (0x2310, "IA_VERTICES_COUNT"),
-    (0x2318, "IA_PRIMITIVES_COUNT"),
-    (0x2320, "VS_INVOCATION_COUNT"),
-    (0x2328, "GS_INVOCATION_COUNT"),
-    (0x2330, "GS_PRIMITIVES_COUNT"),
-    (0x2338, "CL_INVOCATION_COUNT"),
-    (0x2340, "CL_PRIMITIVES_COUNT"),
-    (0x2348, "PS_INVOCATION_COUNT"),
-    (0x2350, "PS_DEPTH_COUNT"),
+const STATISTICS: &[&[Counts]] = &[
+    &[
+        (0x2280, "SO_PRIM_STORAGE_NEEDED"),
+        (0x2288, "SO_NUM_PRIMS_WRITTEN"),
+    ],
+    STAGES,
 ];
 
 /// The context id that an engine is woken with (G-37).

@@ -5,7 +5,7 @@
 use crate::gen4::{bits, dpfc, fbc};
 use crate::intel::regfile::{Domain, Write};
 use crate::ring::engine::EngineId;
-use crate::ring::regs::{reg, ring, Array, BlockRow, Row, ALL, MASKED};
+use crate::ring::regs::{reg, ring, Array, BlockRow, Counts, Row, ALL, MASKED, STAGES};
 
 pub const INSTPM: u32 = 0x20c0;
 pub const CACHE_MODE_0: u32 = 0x2120;
@@ -89,17 +89,7 @@ pub const G4X: &[Row] = &[
 ];
 
 /// Statistics, 64 bits each (1.7, 5.8): places of the elder's successors, since the document has none.
-pub const STATISTICS: &[(u32, &str)] = &[
-    (0x2310, "IA_VERTICES_COUNT"),
-    (0x2318, "IA_PRIMITIVES_COUNT"),
-    (0x2320, "VS_INVOCATION_COUNT"),
-    (0x2328, "GS_INVOCATION_COUNT"),
-    (0x2330, "GS_PRIMITIVES_COUNT"),
-    (0x2338, "CL_INVOCATION_COUNT"),
-    (0x2340, "CL_PRIMITIVES_COUNT"),
-    (0x2348, "PS_INVOCATION_COUNT"),
-    (0x2350, "PS_DEPTH_COUNT"),
-];
+pub const STATISTICS: &[&[Counts]] = &[STAGES];
 
 /// Display registers with something behind them (G-32), and clock gating (G-33).
 pub const DISPLAY: &[Row] = &[
