@@ -279,6 +279,69 @@ fn mchbar_alias() {
     assert_eq!(gpu.mmio_read32(0x145004), gpu.mmio_read32(0x145008));
 }
 
+/// Nanoseconds of the device's clock in so many units of GT_GFX_RC6.
+const fn ticks(ticks: u64) -> u64 {
+    1280 * ticks
+}
+
+#[test]
+fn standby_is_counted_while_the_gt_sleeps_in_it() {
+    // The kernel's intel_rc6.c: units of 1.28 us; RC_CONTROL (a090) bit 18 RC6, 17 RC6p, 16 RC6pp, 31 by hardware;
+    // RC_STATE (a094) 18:16 4 RC6, 5 RC6p, 6 RC6pp. live_rc6_manual: none while it is off, some when it is asked for.
+    let gpu = asleep(RingConfig::default());
+    let wake = |on| gpu.mmio_write32(0xa18c, on);
+    let pass = |units| gpu.clock().advance_to(gpu.clock().now() + ticks(units));
+    let counts = || [0x138108, 0x13810c, 0x138110].map(|r| gpu.mmio_read32(r));
+    pass(100);
+    assert_eq!(counts(), [0, 0, 0], "asleep, but standby is off");
+    let ask = |control, state| {
+        wake(1);
+        gpu.mmio_write32(0xa090, control);
+        gpu.mmio_write32(0xa094, state);
+        wake(0);
+    };
+    ask(1 << 18, 0);
+    pass(100);
+    assert_eq!(counts(), [0, 0, 0], "not asked for");
+    ask(1 << 18, 4 << 16);
+    pass(7);
+    assert_eq!(counts(), [7, 0, 0]);
+    wake(1);
+    pass(50);
+    assert_eq!(counts(), [7, 0, 0], "awake");
+    ask(1 << 18, 5 << 16);
+    pass(3);
+    ask(1 << 18, 6 << 16);
+    pass(2);
+    assert_eq!(counts(), [7, 3, 2]);
+    // By hardware, in the deepest level that is enabled.
+    ask(1 << 31 | 1 << 27 | 1 << 18, 0);
+    pass(10);
+    ask(1 << 31 | 1 << 27 | 1 << 18 | 1 << 17, 0);
+    pass(20);
+    ask(1 << 31 | 1 << 27 | 7 << 16, 0);
+    pass(30);
+    assert_eq!(counts(), [17, 23, 32]);
+    ask(0, 4 << 16);
+    pass(100);
+    assert_eq!(counts(), [17, 23, 32], "switched off");
+}
+
+#[test]
+fn an_engine_at_work_keeps_the_gt_out_of_standby() {
+    // intel_rc6.c, as above: standby is for a GT that has nothing to do.
+    let gpu = asleep(RingConfig::default());
+    gpu.mmio_write32(0xa18c, 1);
+    gpu.mmio_write32(0xa090, 1 << 31 | 1 << 27 | 1 << 18);
+    // A ring with something in it, which has not been fetched yet.
+    gpu.mmio_write32(0x22038, 0);
+    gpu.mmio_write32(0x2203c, 1);
+    gpu.mmio_write32(0x22030, 8);
+    gpu.mmio_write32(0xa18c, 0);
+    gpu.clock().advance_to(ticks(100));
+    assert_eq!(gpu.mmio_read32(0x138108), 0);
+}
+
 #[test]
 fn unaligned_and_narrow_accesses_are_reported() {
     use gpu_model::model::GpuModel;

@@ -12,6 +12,7 @@ use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
+use crate::ring::standby::Standby;
 use crate::trace::Event;
 
 /// GTFIFODBG: a write found the FIFO full.
@@ -39,6 +40,8 @@ pub(crate) struct Gt {
     vcs_countdown: u32,
     /// Halves of RNCID that were written since the video engine was told to wake.
     vcs_rncid: u8,
+    /// Time in standby.
+    pub standby: Standby,
 }
 
 impl Core {

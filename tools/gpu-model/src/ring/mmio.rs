@@ -20,6 +20,7 @@ impl Core {
     pub fn begin_access(&mut self, offset: u32, write: bool) {
         self.count_access(offset, write);
         self.settle();
+        self.count_standby();
         self.look_at_screen();
         if !write {
             self.flush_arrives();
@@ -50,6 +51,7 @@ impl Core {
             }
         }
         self.reg_write(offset, value, Origin::Cpu);
+        self.count_standby();
     }
 
     /// Pulls the card.
@@ -116,6 +118,7 @@ impl Core {
             reg::GDRST => self.gdrst_read(),
             _ if self.cfg.chip.forcewake.has(offset) => self.forcewake_read(offset),
             reg::GT_THREAD_STATUS => self.thread_status(),
+            reg::RC6_STATUS..=reg::RC6PP_STATUS => self.standby_read(offset & !3),
             _ => self.get(offset),
         }
     }

@@ -70,6 +70,7 @@ pub mod reg {
     pub const DONE_REG: u32 = 0x40b0;
     pub const GDRST: u32 = 0x941c;
     pub const RC_CONTROL: u32 = 0xa090;
+    pub const RC_STATE: u32 = 0xa094;
     pub const PMINTRMSK: u32 = 0xa168;
     pub const FORCEWAKE: u32 = 0xa18c;
     pub const GAC_ECO_BITS: u32 = 0x1_4090;
@@ -95,6 +96,7 @@ pub mod reg {
     pub const FORCEWAKE_ACK: u32 = 0x13_0090;
     pub const GT_THREAD_STATUS: u32 = 0x13_805c;
     pub const RC6_STATUS: u32 = 0x13_8108;
+    pub const RC6PP_STATUS: u32 = 0x13_8110;
     pub const PCODE_MAILBOX: u32 = 0x13_8124;
     pub const PCODE_DATA: u32 = 0x13_8128;
     pub const PCODE_DATA1: u32 = 0x13_812c;
@@ -199,7 +201,7 @@ pub const GT: &[Row] = &[
     Row(0xa06c, "RP_DOWN_EI", 0, ALL, Domain::Chip),
     Row(0xa070, "RP_IDLE_HYSTERSIS", 0, ALL, Domain::Chip),
     Row(reg::RC_CONTROL, "RC_CONTROL", 0, ALL, Domain::Chip),
-    Row(0xa094, "RC_STATE", 0, ALL, Domain::Chip),
+    Row(reg::RC_STATE, "RC_STATE", 0, ALL, Domain::Chip),
     Row(0xa098, "RC1_WAKE_RATE_LIMIT", 0, ALL, Domain::Chip),
     Row(0xa09c, "RC6_WAKE_RATE_LIMIT", 0, ALL, Domain::Chip),
     Row(0xa0a0, "RC6pp_WAKE_RATE_LIMIT", 0, ALL, Domain::Chip),
@@ -300,7 +302,13 @@ pub const GT: &[Row] = &[
         Domain::Chip,
     ),
     Row(0x13_810c, "GT_GFX_RC6p", 0, Write::ReadOnly, Domain::Chip),
-    Row(0x13_8110, "GT_GFX_RC6pp", 0, Write::ReadOnly, Domain::Chip),
+    Row(
+        reg::RC6PP_STATUS,
+        "GT_GFX_RC6pp",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
     Row(
         reg::PCODE_MAILBOX,
         "PCODE_MAILBOX",
