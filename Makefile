@@ -48,7 +48,7 @@ check-vm:
 	@$(vm)/check vm --gpu "$(gpu)" $(call option,KERNEL,kernel)
 
 check-peer:
-	@$(vm)/check peer --gpu "$(gpu)"
+	@$(vm)/$(if $(call said,SELFTESTS),selftests,check peer) --gpu "$(gpu)"
 
 check-clients:
 	@$(vm)/check clients --gpu "$(gpu)"

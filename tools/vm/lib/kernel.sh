@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# The guest's kernel: steps `source`, `kernel@plain`, `kernel@debug`,
-# `kernel@bench`, which only `make bench` wants, and `peer`, Debian's stock kernel with the upstream drivers as modules.
+# The guest's kernel: steps `source`, `kernel@plain`, `kernel@debug`, `kernel@bench` and `kernel@selftest`, which only
+# `make bench` and `make check-peer SELFTESTS=1` want, and `peer`, Debian's stock kernel with the upstream drivers as
+# modules.
 #
 # shellcheck shell=bash
 
@@ -10,7 +11,9 @@ KERNEL_VARIANTS="plain debug"
 # Configuration fragments of a variant, in order.
 kernel_fragments() {
     local dir=$VM_DIR/kernel
-    echo "$dir/base.config" "$dir/drm.config"
+    echo "$dir/base.config"
+    # drm.config is for ouro.ko
+    [ "$1" = selftest ] || echo "$dir/drm.config"
     [ "$1" = plain ] || echo "$dir/$1.config"
 }
 
@@ -81,7 +84,7 @@ text_kernel() { echo "kernel, $1"; }
 mb_kernel() { [ "$1" = debug ] && echo 4000 || echo 2500; }
 secs_kernel() { [ "$1" = debug ] && echo 780 || echo 540; }
 key_kernel() {
-    case " $KERNEL_VARIANTS bench " in
+    case " $KERNEL_VARIANTS bench selftest " in
         *" $1 "*) ;;
         *) die "no such kernel: $1" "known: $KERNEL_VARIANTS" ;;
     esac
@@ -110,6 +113,23 @@ run_kernel() {
     version=$(cat "$(step_dir source)/version")
     configure_kernel "$variant" "$dir"
     kernel_make "$dir/out" KBUILD_BUILD_TIMESTAMP="$version" KBUILD_BUILD_USER=ouro KBUILD_BUILD_HOST=ouro
+    [ "$variant" != selftest ] || kernel_modules "$dir" i915
+}
+
+# kernel_modules DIR NAME: the module and what it needs into DIR/modules, and DIR/NAME.order, the order of loading.
+kernel_modules() {
+    local dir=$1 name=$2 path
+    rm -rf "$dir/all" "$dir/modules"
+    mkdir "$dir/modules"
+    kernel_make "$dir/out" INSTALL_MOD_PATH="$dir/all" modules_install
+    enter modprobe -d "$dir/all" -S "$(cat "$dir/out/include/config/kernel.release")" --show-depends "$name" |
+        awk '$1 == "insmod" {print $2}' >"$dir/paths"
+    while IFS= read -r path; do
+        cp "$path" "$dir/modules/"
+        basename "$path"
+    done <"$dir/paths" >"$dir/$name.order"
+    rm -rf "$dir/all" "$dir/paths"
+    [ -s "$dir/$name.order" ] || die "the kernel has no module $name"
 }
 
 # kernel_make OUT ARGUMENT...: the kernel's make, with our compilers.

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+# The upstream driver's own selftests on a model: running them in guests, and judging what came of them.
+#
+# shellcheck shell=bash
+
+# shellcheck disable=SC2034 # for those who source this
+SELFTESTS_KNOWN=$OURO_TOP/tools/testing/peer/selftests
+# What is random in the tests is the same in each run.
+SELFTESTS_SEED=2026
+
+# selftests_groups KIND...: lines KIND GROUP PARAMETER, in the driver's order: its parameters are igt__LINE__KIND_GROUP.
+selftests_groups() {
+    local kind
+    for kind; do
+        enter modinfo -F parmtype "$(step_dir kernel@selftest)/modules/i915.ko" |
+            sed -nE "s/^(igt__([0-9]+)__${kind}_([^:]+)):bool$/\2 $kind \3 \1/p" | sort -n | cut -d' ' -f2-
+    done
+}
+
+# selftests_parse LOG KIND GROUP: the results of the group that the guest was at when it died.
+selftests_parse() {
+    tac "$1" | sed -E '/selftests: begin /q' | tac | awk -v kind="$2" -v group="$3" -v ended='' \
+        -v bad="$DMESG_BAD" -v fine="$DMESG_FINE" -f "$VM_DIR/guest-tests/selftests.awk"
+}
+
+# selftests_rest TODO RESULTS: what of TODO has no result: groups behind the last one that has, and the last one
+# itself without what it has done.
+selftests_rest() {
+    awk -F'\t' '
+        FILENAME == ARGV[1] {
+            n = split($2, part, "/"); at = part[1] " " part[2]
+            done[at] = done[at] (n > 2 ? " " part[n] : ""); next
+        }
+        { split($0, word, " "); line[++all] = $0; name[all] = word[1] " " word[2]; if (name[all] == at) from = all }
+        END { for (i = from ? from : 1; i <= all; i++) print line[i] done[name[i]] }' "$2" "$1"
+}
+
+# selftests_show FILE PID: what the file says, whenever that changes, until the process ends.
+selftests_show() {
+    local was='' at
+    while kill -0 "$2" 2>/dev/null; do
+        at=$(cat "$1" 2>/dev/null) || at=$was
+        [ "$at" = "$was" ] || say "  at $at"
+        was=$at
+        sleep 1
+    done
+}
+
+# selftests_run DIR STALL TIMEOUT ARGUMENTS GUEST-ARGUMENT...: what DIR/todo names, in as many guests as it takes;
+# results in DIR/results.tsv. ARGUMENTS are the module's. A guest in which no new test begins for STALL seconds is
+# ended, and its test with it.
+selftests_run() {
+    local dir=$1 stall=$2 limit=$3 module=$4 boot=0 out rc rest before kind group
+    shift 4
+    : >"$dir/results.tsv"
+    rest=$(cat "$dir/todo")
+    while [ -n "$rest" ]; do
+        boot=$((boot + 1))
+        out=$dir/guest-$boot
+        mkdir -p "$out"
+        printf '%s\n' "$rest" >"$out/todo"
+        printf '%s' "$DMESG_BAD" >"$out/bad"
+        printf '%s' "$DMESG_FINE" >"$out/fine"
+        : >"$out/results"
+        # shellcheck disable=SC2086 # words
+        "$VM_DIR/guest" --out "$out" --kernel selftest --timeout 7200 --stall "$stall" --memory 2G \
+            --add "$VM_DIR/guest-tests/run-selftests.sh" --add "$VM_DIR/guest-tests/selftests.awk" "$@" -- \
+            sh /bin/run-selftests.sh "$limit" "$SELFTESTS_SEED" $module 2>"$out/said" &
+        selftests_show "$out/progress" $!
+        rc=0
+        wait $! || rc=$?
+        before=$(wc -l <"$dir/results.tsv")
+        cat "$out/results" >>"$dir/results.tsv"
+        # Bad lines of the log are judged by test.
+        [ "$(cat "$out/exit" 2>/dev/null)" != 0 ] || break
+        # It died, or was ended, in a group.
+        read -r kind group < <(sed -nE 's/^.*selftests: begin ([a-z]+) ([a-z_0-9]+).*/\1 \2/p' "$out/serial.log" | tail -n 1) || true
+        if [ -n "${group:-}" ]; then
+            selftests_parse "$out/serial.log" "$kind" "$group" >>"$dir/results.tsv"
+            [ "$rc" != 124 ] || sed -i -E "\$s/^DIED(.*)\t[^\t]*$/STUCK\1\tnothing new for $stall s/" "$dir/results.tsv"
+        fi
+        # nothing at all came of it: the next would be the same
+        if [ "$(wc -l <"$dir/results.tsv")" = "$before" ]; then
+            say "the guest does not come up: $(xargs <"$out/said" | cut -c1-300)"
+            return 1
+        fi
+        rest=$(selftests_rest "$out/todo" "$dir/results.tsv")
+        # a group that died before its first test cannot go on behind it
+        [ -n "${group:-}" ] && ! grep -q "^[A-Z]*	$kind/$group/" "$dir/results.tsv" && rest=$(sed 1d <<<"$rest")
+        say "guest $boot ended in $kind/$group"
+    done
+}
+
+# selftests_judge KNOWN RESULTS: a line each on stdout: verdict, name, what is to be said. KNOWN: lines
+# `RESULT name [reason...]`, all tests that there are; a blank at the beginning goes on with the line before.
+#   PASS  passed, as it should
+#   SKIP  does not pass, as the list says, for the list's reason
+#   FAIL  anything else: another result, a test that the list does not have, one that did not run, no reason
+selftests_judge() {
+    awk -v OFS='\t' '
+        FILENAME == ARGV[1] {
+            if (/^[ \t]+[^ \t]/ && name != "") { sub(/^[ \t]+/, " "); reason[name] = reason[name] $0; next }
+            if (/^#/ || NF < 2) next
+            name = $2; want[name] = $1; order[++n] = name
+            text = $0; sub(/^[^ ]+ [^ ]+ */, "", text); reason[name] = text
+            next
+        }
+        { split($0, field, "\t"); got[field[2]] = field[1]; why[field[2]] = field[4]
+          if (!(field[2] in want)) { want[field[2]] = ""; order[++n] = field[2] } }
+        END {
+            for (i = 1; i <= n; i++) {
+                name = order[i]
+                if (want[name] == "") print "FAIL", name, got[name] ", and the list has no such test" (why[name] == "" ? "" : ": " why[name])
+                else if (!(name in got)) print "FAIL", name, "it did not run"
+                else if (got[name] != want[name])
+                    print "FAIL", name, got[name] ", the list says " want[name] (why[name] == "" ? "" : ": " why[name])
+                else if (got[name] == "PASS") print "PASS", name, ""
+                else if (reason[name] == "") print "FAIL", name, "the list has no reason for " want[name]
+                else print "SKIP", name, reason[name]
+            }
+        }' "$1" "$2"
+}
+
+# selftests_record KNOWN RESULTS: writes KNOWN: its head, then each test that there is with its result, and the reason
+# that stood there.
+selftests_record() {
+    local known=$1 results=$2
+    {
+        if [ -s "$known" ]; then sed '/^[^#]/,$d' "$known"; else echo "# SPDX-License-Identifier: GPL-2.0"; fi
+        awk '
+            FILENAME == ARGV[1] {
+                if (/^[ \t]+[^ \t]/ && name != "") { reason[name] = reason[name] "\n" $0; next }
+                if (/^#/ || NF < 2) next
+                name = $2; text = $0; sub(/^[^ ]+ [^ ]+/, "", text); reason[name] = text
+                next
+            }
+            { split($0, field, "\t"); name = field[2]
+              if (!(name in result)) order[++n] = name
+              result[name] = field[1] }
+            END { for (i = 1; i <= n; i++) print result[order[i]] " " order[i] (result[order[i]] == "PASS" ? "" : reason[order[i]]) }
+            ' "$known" "$results"
+    } >"$known.new"
+    mv "$known.new" "$known"
+}
