@@ -116,6 +116,44 @@ fn wells_sleep_until_they_are_asked() {
 }
 
 #[test]
+fn standby_is_counted_while_all_wells_sleep_in_it() {
+    // The kernel's intel_rc6.c: GT_GFX_RC6 (138108, DG2 PRM Vol 8) in units of 1,280 ns; RC_CONTROL (a090) bit 18
+    // RC6, 31 by hardware; RC_STATE (a094) 18:16 4 RC6. live_rc6_manual: none while off, some when asked for.
+    let rig = Rig::bare(Dg2Config::default());
+    let pass = |units: u64| {
+        let clock = rig.gpu.clock();
+        clock.advance_to(clock.now() + 1280 * units);
+    };
+    let wake = |on: u32| rig.set(0xa188, 0x0001_0000 | on);
+    let ask = |control, state| {
+        wake(1);
+        rig.set(0xa090, control);
+        rig.set(0xa094, state);
+        wake(0);
+    };
+    pass(100);
+    assert_eq!(rig.reg(0x13_8108), 0, "off");
+    ask(1 << 18, 0);
+    pass(100);
+    assert_eq!(rig.reg(0x13_8108), 0, "not asked for");
+    ask(1 << 18, 4 << 16);
+    pass(7);
+    assert_eq!(rig.reg(0x13_8108), 7);
+    // A well of an engine is enough to keep it out.
+    rig.set(0xa560, 0x0001_0001);
+    pass(50);
+    rig.set(0xa560, 0x0001_0000);
+    assert_eq!(rig.reg(0x13_8108), 7);
+    ask(1 << 31 | 1 << 27 | 1 << 18, 0);
+    pass(5);
+    assert_eq!((rig.reg(0x13_8108), rig.reg(0x13_810c)), (12, 0));
+    ask(0, 4 << 16);
+    pass(100);
+    assert_eq!(rig.reg(0x13_8108), 12, "switched off");
+    rig.clean();
+}
+
+#[test]
 fn mailbox() {
     let rig = Rig::bare(Dg2Config::default());
     // §5.9: command 7Eh, parameter 0, must return bit 0.

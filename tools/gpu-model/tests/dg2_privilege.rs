@@ -161,6 +161,31 @@ fn slots_open_and_close_registers() {
 }
 
 #[test]
+fn what_upstream_opens_to_programs_can_be_written() {
+    // The kernel's intel_workarounds.c opens 7304h and 7010h to programs of a DG2's render engine; its selftest
+    // live_dirty_whitelist writes patterns. Upper half: which bits of the lower one are written.
+    let e = EngineId::Rcs;
+    for register in [0x7304, 0x7010] {
+        let rig = Rig::new();
+        rig.eset(e, 0x4d0, register);
+        for (value, expected) in [
+            (0xffff_ffff, 0xffff),
+            (0x00ff_0000, 0xff00),
+            (0x0000_ffff, 0xff00),
+            (0x0101_0001, 0xfe01),
+        ] {
+            rig.run_batch(
+                e,
+                &[0x1100_0001, register, value, 0x1200_0002, register, 0x40, 1],
+            );
+            assert_eq!(rig.at(0x10_0040), expected, "{register:#x} {value:#x}");
+        }
+        assert_eq!(rig.gpu.client_lints(), []);
+        rig.clean();
+    }
+}
+
+#[test]
 fn a_child_has_no_more_privilege_than_its_parent() {
     let rig = Rig::new();
     // A global batch from the ring is privileged; the same asked for by a program is not, and its

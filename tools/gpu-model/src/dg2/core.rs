@@ -15,6 +15,7 @@ use super::mem::Memories;
 use super::real::Left;
 use super::regs::{self, reg, ring, ticks, MMIO_SIZE};
 use crate::clock::Clock;
+use crate::intel::standby::Standby;
 use crate::ledger::By;
 use crate::memory::GuestMemory;
 use crate::model::IrqSink;
@@ -50,6 +51,8 @@ pub(crate) struct Core {
     pub engines: [Engine; 10],
     pub mem: Memories,
     pub wells: Wells,
+    /// Time in standby.
+    pub standby: Standby,
     pub tree: Tree,
     pub pci: PciConfig,
     pub irq: Arc<dyn IrqSink>,
@@ -85,6 +88,7 @@ impl Core {
                 bus_master: true,
             },
             wells: Wells::default(),
+            standby: Standby::default(),
             tree: Tree::default(),
             pci: pci_config(&cfg),
             irq,

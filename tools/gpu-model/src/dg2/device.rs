@@ -69,6 +69,7 @@ impl Chip for Dg2Chip {
     fn begin_access(&mut self, offset: u32, write: bool) {
         self.0.count_access(offset, write);
         self.0.settle();
+        self.0.count_standby();
     }
 
     fn cpu_read(&mut self, offset: u32) -> u32 {
@@ -77,6 +78,7 @@ impl Chip for Dg2Chip {
 
     fn cpu_write(&mut self, offset: u32, value: u32) {
         self.0.cpu_write(offset, value);
+        self.0.count_standby();
     }
 
     fn starts(_bars: &Self::Bars, offset: u32) -> u32 {

@@ -124,6 +124,11 @@ impl Wells {
         self.acknowledge[well as usize] != 0
     }
 
+    /// Returns whether no request keeps any well awake.
+    pub fn all_asleep(&self) -> bool {
+        self.acknowledge.iter().all(|by| *by == 0)
+    }
+
     /// Returns whether an acknowledgement is pending.
     pub fn any_later(&self) -> bool {
         self.later.iter().chain(&self.falls).any(Option::is_some)

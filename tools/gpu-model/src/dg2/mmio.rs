@@ -8,6 +8,10 @@ use super::regs::{self, reg, ring, ticks};
 use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::regfile::apply;
+use crate::intel::standby;
+
+/// The counter of the second level: the chip has no third.
+const RC6P: u32 = standby::COUNTER + 4;
 
 impl Core {
     /// A dword read by the CPU.
@@ -73,6 +77,9 @@ impl Core {
         }
         if let Some(value) = self.tree_read(offset).or(self.forcewake_read(offset)) {
             return value;
+        }
+        if matches!(offset, standby::COUNTER | RC6P) {
+            return self.standby.read(offset);
         }
         self.frame_count(offset).unwrap_or_else(|| self.get(offset))
     }

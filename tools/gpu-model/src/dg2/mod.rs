@@ -8,6 +8,7 @@
 //! | `engine.rs` | the engines: places, numbers, state |
 //! | `regs.rs`, `table.rs`, `storage.rs`, `mmio.rs` | the register file; accesses and their effects |
 //! | `forcewake.rs`, `pcode.rs`, `reset.rs`, `watchdog.rs`, `later.rs` | power, mailbox, resets, time |
+//! | `standby.rs` | when it is in render standby |
 //! | `irq.rs` | the interrupt tree |
 //! | `ggtt.rs`, `ppgtt.rs`, `tlb.rs`, `lmem.rs`, `mem.rs` | tables, local memory, translation, faults |
 //! | `order.rs` | posted writes |
@@ -54,6 +55,7 @@ pub mod real;
 pub mod regs;
 pub(crate) mod reset;
 pub(crate) mod semaphore;
+pub(crate) mod standby;
 pub(crate) mod storage;
 pub(crate) mod stream;
 pub(crate) mod table;

@@ -61,6 +61,11 @@ pub(crate) const USER: &[(u32, u32)] = &[
     (0x1_8358, 2),
 ];
 
+/// Registers that upstream lets programs of the render engine write, by its slots of FORCE_TO_NONPRIV, and no
+/// document has. Their upper half is a mask (selftest `live_dirty_whitelist`: of all bits that are written, the
+/// lower sixteen stay).
+pub(crate) const OPENED: &[u32] = &[0x7010, 0x7304];
+
 /// What the upstream driver touches and no document has: plain storage, found by its runs on this model.
 /// It complains of those workarounds that it does not read back.
 pub(crate) const UPSTREAM: &[(u32, u32)] = &[

@@ -445,6 +445,9 @@ pub fn map() -> &'static RegMap {
                 Domain::Chip,
             );
         }
+        for at in storage::OPENED {
+            t.add(*at, 1, "register opened to programs", 0, MASKED, render);
+        }
         for (at, n) in storage::UPSTREAM {
             t.add(*at, *n, "register of upstream", 0, ALL, Domain::Gt);
         }

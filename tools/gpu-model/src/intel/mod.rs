@@ -7,4 +7,5 @@ pub mod gtt;
 pub mod mi;
 pub mod pte;
 pub mod regfile;
+pub mod standby;
 pub mod tlb;

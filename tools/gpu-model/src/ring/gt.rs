@@ -5,6 +5,7 @@
 use crate::counters::Counter;
 use crate::fault::Kind;
 use crate::intel::regfile::{apply, Domain, Write};
+use crate::intel::standby::Standby;
 use crate::intel::tlb::AddressSpace;
 use crate::ring::chip::EngineRow;
 use crate::ring::config::FifoDrain;
@@ -12,7 +13,6 @@ use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
-use crate::ring::standby::Standby;
 use crate::trace::Event;
 
 /// GTFIFODBG: a write found the FIFO full.

@@ -118,7 +118,7 @@ impl Core {
             reg::GDRST => self.gdrst_read(),
             _ if self.cfg.chip.forcewake.has(offset) => self.forcewake_read(offset),
             reg::GT_THREAD_STATUS => self.thread_status(),
-            reg::RC6_STATUS..=reg::RC6PP_STATUS => self.standby_read(offset & !3),
+            reg::RC6_STATUS..=reg::RC6PP_STATUS => self.gt.standby.read(offset),
             _ => self.get(offset),
         }
     }

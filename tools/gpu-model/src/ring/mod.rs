@@ -8,7 +8,7 @@
 //! | `regs.rs`, `display.rs` | the register file |
 //! | `mmio.rs` | register accesses and their effects |
 //! | `gt.rs` | forcewake, FIFO, reset, pcode, TLB invalidation |
-//! | `standby.rs` | render standby, and how long the GT was in it |
+//! | `standby.rs` | when the GT is in render standby |
 //! | `later.rs` | what a fault has put off |
 //! | `irq.rs`, `errors.rs` | interrupts; errors and fault records |
 //! | `mmu.rs`, `aperture.rs` | translation for engines and for the CPU |
