@@ -73,9 +73,9 @@ selftests_run() {
         cat "$out/results" >>"$dir/results.tsv"
         # Bad lines of the log are judged by test.
         [ "$(cat "$out/exit" 2>/dev/null)" != 0 ] || break
-        # It died, or was ended, in a group.
+        # It died, or was ended, in a group; or it came to its end and could not unload the driver.
         read -r kind group < <(sed -nE 's/^.*selftests: begin ([a-z]+) ([a-z_0-9]+).*/\1 \2/p' "$out/serial.log" | tail -n 1) || true
-        if [ -n "${group:-}" ]; then
+        if [ -n "${group:-}" ] && [ ! -s "$out/exit" ]; then
             selftests_parse "$out/serial.log" "$kind" "$group" >>"$dir/results.tsv"
             [ "$rc" != 124 ] || sed -i -E "\$s/^DIED(.*)\t[^\t]*$/STUCK\1\tnothing new for $stall s/" "$dir/results.tsv"
         fi
@@ -125,6 +125,7 @@ selftests_judge() {
 # that stood there.
 selftests_record() {
     local known=$1 results=$2
+    [ -e "$known" ] || : >"$known"
     {
         if [ -s "$known" ]; then sed '/^[^#]/,$d' "$known"; else echo "# SPDX-License-Identifier: GPL-2.0"; fi
         awk '
