@@ -9,9 +9,6 @@ limit=$1 seed=$2
 shift 2
 bad=$(cat /out/bad) fine=$(cat /out/fine)
 dmesg -c >/out/boot.txt
-# the kernel log that the guest leaves must not be empty: it came to its end
-trap 'echo "selftests: the end" >/dev/kmsg' EXIT
-
 # The host sees how far it is, and that it is not stuck: the line changes with each test.
 (
     was=
@@ -21,6 +18,9 @@ trap 'echo "selftests: the end" >/dev/kmsg' EXIT
         was=$at
     done
 ) &
+watcher=$!
+# the kernel log that the guest leaves must not be empty: it came to its end
+trap 'kill "$watcher"; echo "selftests: the end" >/dev/kmsg' EXIT
 
 while read -r kind group parameter left; do
     echo "$kind/$group" >/tmp/at
