@@ -2,13 +2,12 @@
 //! The picture: a client that draws through the ioctls of an ouro device.
 //!
 //! * [`picture`] has the scene: buffers, blitter commands, stores.
-//! * [`mi`] writes the stores as dwords; [`device`] has the GPU run everything.
+//! * [`device`] has the GPU run everything.
 //! * [`report`] says what was compared and what it cost.
 
 #![warn(missing_docs)]
 
 pub mod device;
-pub mod mi;
 pub mod report;
 
 /// The scene that was composed when this program was built.

@@ -4,6 +4,7 @@
 //! * [`scene`] composes: which buffers there are, which commands draw what.
 //! * [`blt`] has the blitter's commands as types and as dwords.
 //! * [`reference`](mod@reference) draws them in software.
+//! * [`mi`] has the stores of other engines as dwords.
 //! * [`plain`] resolves them for engines that know less.
 //!
 //! Composing means much floating point, which an emulated guest does slowly: so
@@ -14,6 +15,7 @@
 pub mod blt;
 pub mod flat;
 pub mod font;
+pub mod mi;
 pub mod plain;
 pub mod reference;
 pub mod rop;

@@ -4,8 +4,8 @@
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::uapi::drm_ouro_stats;
 use super::Device;
+use ouro_card::uapi::drm_ouro_stats;
 
 /// Submissions in a row whose cost is counted.
 pub const COUNTED: u64 = 64;

@@ -6,11 +6,9 @@
 
 mod compare;
 mod cost;
-mod handle;
 mod i915;
 mod node;
 mod radeon;
-mod sys;
 
 use std::collections::BTreeMap;
 
@@ -23,23 +21,8 @@ pub use i915::swizzle::Swizzle;
 pub use node::{Device, Identity};
 
 use crate::report::{Coverage, Lists};
+use ouro_card::{uapi, PATIENCE};
 use ouro_scene::scene::Scene;
-
-/// The uAPI of the kernel and our own, from their headers.
-#[allow(
-    missing_docs,
-    dead_code,
-    non_camel_case_types,
-    non_upper_case_globals,
-    non_snake_case
-)]
-#[allow(clippy::all, rustdoc::all)]
-pub mod uapi {
-    include!(concat!(env!("OUT_DIR"), "/uapi.rs"));
-}
-
-/// Longest wait for anything, in nanoseconds: a GPU that needs longer hangs.
-const PATIENCE: i64 = 60_000_000_000;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Finding and opening the device, and asking what it is.
 
-use std::fs::{File, OpenOptions};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use anyhow::{bail, Context, Result};
-use rustix::io::Errno;
+use anyhow::{bail, Result};
+use ouro_card::{nodes, Node};
 use serde::Serialize;
 
-use super::sys;
-use super::uapi::*;
 use super::{Personality, PERSONALITIES};
-
-/// Number of DRM_IOCTL_VERSION.
-const VERSION: u32 = 0x00;
+use ouro_card::uapi::*;
 
 /// What the device says it is.
 #[derive(Clone, Debug, Serialize)]
@@ -37,25 +32,24 @@ pub struct Identity {
 
 impl Identity {
     /// A driver that is not ours; what it drives is asked later.
-    fn of_peer(path: &Path, driver: String) -> Identity {
+    fn of_peer(node: &Node) -> Identity {
         Identity {
-            node: path.to_path_buf(),
-            chip: format!("of the {driver} interface"),
-            driver,
+            node: node.path.clone(),
+            driver: node.driver.clone(),
             vendor: 0,
             device: 0,
             backend: "another driver's".into(),
+            chip: format!("of the {} interface", node.driver),
             engines: Vec::new(),
         }
     }
 
-    fn of_ouro(path: &Path, driver: String, fd: BorrowedFd<'_>) -> Result<Identity> {
+    fn of_ouro(node: &Node) -> Result<Identity> {
         let mut device = drm_ouro_device::default();
-        sys::ioctl(fd, DRM_COMMAND_BASE + DRM_OURO_DEVICE, &mut device)
-            .context("DRM_IOCTL_OURO_DEVICE")?;
+        node.call("OURO_DEVICE", DRM_OURO_DEVICE, &mut device)?;
         Ok(Identity {
-            node: path.to_path_buf(),
-            driver,
+            node: node.path.clone(),
+            driver: node.driver.clone(),
             vendor: device.pci_vendor,
             device: device.pci_device,
             backend: text(&device.backend),
@@ -67,7 +61,7 @@ impl Identity {
 
 /// An open render node.
 pub struct Device {
-    file: File,
+    node: Node,
     peer: bool,
     personality: &'static dyn Personality,
     /// What it is.
@@ -83,16 +77,12 @@ fn text(bytes: &[std::ffi::c_char]) -> String {
         .collect()
 }
 
-fn driver_name(fd: BorrowedFd<'_>) -> Result<String, Errno> {
-    let mut name = [0u8; 32];
-    let mut version = drm_version {
-        name: name.as_mut_ptr().cast(),
-        name_len: name.len() as _,
-        ..Default::default()
-    };
-    sys::ioctl(fd, VERSION, &mut version)?;
-    let length = (version.name_len as usize).min(name.len());
-    Ok(String::from_utf8_lossy(&name[..length]).into_owned())
+impl Deref for Device {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.node
+    }
 }
 
 impl Device {
@@ -102,17 +92,8 @@ impl Device {
         if let Some(path) = node {
             return Device::open_node(path, peer);
         }
-        let mut nodes: Vec<PathBuf> = std::fs::read_dir("/dev/dri")
-            .context("there is no /dev/dri: is a DRM driver loaded?")?
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| {
-                path.file_name()
-                    .is_some_and(|n| n.to_string_lossy().starts_with("renderD"))
-            })
-            .collect();
-        nodes.sort();
         let mut reasons = Vec::new();
-        for path in nodes {
+        for path in nodes()? {
             match Device::open_node(&path, peer) {
                 Ok(device) => return Ok(device),
                 Err(error) => reasons.push(format!("{}: {error:#}", path.display())),
@@ -129,23 +110,18 @@ impl Device {
     }
 
     fn open_node(path: &Path, peer: bool) -> Result<Device> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
-            .with_context(|| format!("open {}", path.display()))?;
-        let driver = driver_name(file.as_fd()).context("DRM_IOCTL_VERSION")?;
-        let personality = PERSONALITIES.into_iter().find(|p| p.name() == driver);
+        let node = Node::open(path)?;
+        let personality = PERSONALITIES.into_iter().find(|p| p.name() == node.driver);
         let Some(personality) = personality else {
-            bail!("its driver is {driver}, which is not known here");
+            bail!("its driver is {}, which is not known here", node.driver);
         };
         let identity = if peer {
-            Identity::of_peer(path, driver)
+            Identity::of_peer(&node)
         } else {
-            Identity::of_ouro(path, driver, file.as_fd())?
+            Identity::of_ouro(&node)?
         };
         let mut device = Device {
-            file,
+            node,
             identity,
             peer,
             personality,
@@ -169,22 +145,6 @@ impl Device {
     /// Whether the driver lacks our own ioctls.
     pub fn is_peer(&self) -> bool {
         self.peer
-    }
-
-    /// The file.
-    pub fn fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
-    }
-
-    /// An ioctl of the driver, by its number in the driver's range.
-    pub fn call<T>(&self, name: &'static str, number: u32, argument: &mut T) -> Result<()> {
-        sys::ioctl(self.fd(), DRM_COMMAND_BASE + number, argument)
-            .with_context(|| format!("DRM_IOCTL_{name}"))
-    }
-
-    /// An ioctl of the DRM core.
-    pub fn core<T>(&self, name: &'static str, number: u32, argument: &mut T) -> Result<()> {
-        sys::ioctl(self.fd(), number, argument).with_context(|| format!("DRM_IOCTL_{name}"))
     }
 
     /// The engines and what they did.

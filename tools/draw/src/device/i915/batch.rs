@@ -6,12 +6,12 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use anyhow::Result;
 
-use super::super::uapi::*;
 use super::super::Device;
-use super::bo::{Bo, Caching};
-use crate::mi::{self, Layout};
+use ouro_card::i915::{Bo, Caching};
+use ouro_card::uapi::*;
 use ouro_scene::blt::encode::{encode, Packet, Relocation};
 use ouro_scene::blt::Command;
+use ouro_scene::mi::{self, Layout};
 use ouro_scene::scene::{Store, Storer};
 
 /// Dwords after which a batch is closed.

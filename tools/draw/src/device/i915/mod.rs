@@ -3,7 +3,6 @@
 //! several ways, reads everything back, and counts what submissions cost.
 
 mod batch;
-mod bo;
 mod discrete;
 pub(super) mod swizzle;
 
@@ -14,13 +13,13 @@ use rustix::event::{poll, PollFd, PollFlags, Timespec};
 
 use super::compare::compare;
 use super::cost::{self, EngineCost, COUNTED};
-use super::uapi::*;
 use super::{Device, Drawn, Peer, Personality, PATIENCE};
-use crate::mi::Layout;
 use crate::report::Coverage;
 use batch::{Addressing, Batch, Objects, Submitted, Target};
-use bo::{Bo, Caching};
+use ouro_card::i915::{Bo, Caching};
+use ouro_card::uapi::*;
 use ouro_scene::blt::{Blit, Command};
+use ouro_scene::mi::Layout;
 use ouro_scene::reference::Memory;
 use ouro_scene::scene::{Scene, Store, Storer, Upload, Work};
 use ouro_scene::surface::{Address, BufferId, Depth, Rect, Surface, Tiling};
@@ -71,15 +70,7 @@ impl Personality for I915 {
 
 /// A parameter; 0 if the driver does not know it.
 fn parameter(device: &Device, number: u32) -> i32 {
-    let mut value = 0;
-    let mut get = drm_i915_getparam {
-        param: number as i32,
-        value: &mut value,
-    };
-    match device.call("I915_GETPARAM", DRM_I915_GETPARAM, &mut get) {
-        Ok(()) => value,
-        Err(_) => 0,
-    }
+    ouro_card::i915::parameter(device, number).unwrap_or(0)
 }
 
 /// Makes a context.

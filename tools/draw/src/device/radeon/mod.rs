@@ -2,7 +2,6 @@
 //! The radeon interface, on R5xx: the picture is drawn by registers and by 2D packets, each in both
 //! memories.
 
-mod bo;
 mod encode;
 mod stream;
 
@@ -12,11 +11,11 @@ use anyhow::{bail, Context, Result};
 
 use super::compare::compare;
 use super::cost::{self, EngineCost, COUNTED};
-use super::uapi::*;
 use super::{Device, Drawn, Peer, Personality};
 use crate::report::Coverage;
-use bo::{Bo, Domain};
 use encode::{Encoder, Way};
+use ouro_card::radeon::{Bo, Domain};
+use ouro_card::uapi::*;
 use ouro_scene::plain::{Brush, Operation, Plain};
 use ouro_scene::rop::Rop;
 use ouro_scene::scene::{Buffer, Scene};
@@ -161,8 +160,18 @@ fn draw_once(
     Ok(())
 }
 
+/// Where an object may be at first, so that it is zero: both memories, or with another driver the system's.
+fn first_domains(device: &Device) -> u32 {
+    let both = Domain::Gtt.bit() | Domain::Vram.bit();
+    if device.is_peer() {
+        Domain::Gtt.bit()
+    } else {
+        both
+    }
+}
+
 fn upload<'a>(device: &'a Device, buffer: &Buffer) -> Result<Bo<'a>> {
-    let bo = Bo::new(device, buffer.size)?;
+    let bo = Bo::new(device, buffer.size, first_domains(device))?;
     // A new object is zero.
     if !buffer.initial.is_empty() {
         bo.map()?.write(0, &buffer.initial);
@@ -197,7 +206,7 @@ fn read_back(
 
 /// Counts what a row of submissions costs: each one fills a pixel of its own.
 fn count_cost(device: &Device) -> Result<EngineCost> {
-    let bos = [Bo::new(device, 4096)?];
+    let bos = [Bo::new(device, 4096, first_domains(device))?];
     let dst = Surface {
         base: Address {
             buffer: BufferId(0),

@@ -5,9 +5,9 @@
 use anyhow::Result;
 use bitfield_struct::bitfield;
 
-use super::super::uapi::*;
 use super::super::Device;
-use super::bo::{Bo, Domain};
+use ouro_card::radeon::{Bo, Domain};
+use ouro_card::uapi::*;
 use ouro_scene::surface::BufferId;
 
 /// Dwords after which a stream is closed.

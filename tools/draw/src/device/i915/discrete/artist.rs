@@ -3,14 +3,14 @@
 
 use anyhow::{Context, Result};
 
-use super::super::super::uapi::*;
 use super::super::super::Device;
 use super::super::make_context;
 use super::blt::{self, BltSurface};
-use super::bo::{Addresses, Bo, Memory};
 use super::layout::Layout;
-use crate::mi;
+use ouro_card::i915::local::{Addresses, Bo, Memory};
+use ouro_card::uapi::*;
 use ouro_scene::flat::{Paint, Step};
+use ouro_scene::mi;
 use ouro_scene::surface::{Surface, Tiling};
 
 /// Blits after which another context may take the engine, at the latest.

@@ -10,8 +10,8 @@ use super::super::super::cost::{self, EngineCost};
 use super::super::super::Device;
 use super::super::destroy_context;
 use super::artist::{again, context_of, submit};
-use super::bo::{Addresses, Bo, Memory};
 use super::ENGINE;
+use ouro_card::i915::local::{Addresses, Bo, Memory};
 
 /// MI_SEMAPHORE_WAIT of four dwords (digest of DG2 PRM Vol 8, §2.1 row 20): reads memory again and again (bit
 /// 15) until it is the number that follows (bits 14:12 are 4).

@@ -5,7 +5,6 @@
 
 mod artist;
 mod blt;
-mod bo;
 mod busy;
 mod layout;
 
@@ -14,14 +13,15 @@ use std::time::Instant;
 use anyhow::{bail, Context, Result};
 
 use super::super::compare::compare;
-use super::super::uapi::*;
 use super::super::{Device, Drawn};
 use super::{destroy_context, parameter};
 use crate::picture;
 use crate::report::{Coverage, Lists};
 use artist::{submit, Artist, Manner};
-use bo::{Addresses, Bo, Memory};
 use layout::Layout;
+use ouro_card::i915::card_memory;
+use ouro_card::i915::local::{Addresses, Bo, Memory};
+use ouro_card::uapi::*;
 use ouro_scene::flat::Step;
 use ouro_scene::scene::{Buffer, Scene};
 use ouro_scene::surface::Rect;
@@ -53,37 +53,6 @@ pub fn is_discrete(device: &Device) -> bool {
     preempts & I915_SCHEDULER_CAP_PREEMPTION != 0 && card_memory(device).is_some()
 }
 
-/// Bytes of the card's own memory; `None` if it has none.
-fn card_memory(device: &Device) -> Option<u64> {
-    let mut item = drm_i915_query_item {
-        query_id: u64::from(DRM_I915_QUERY_MEMORY_REGIONS),
-        ..Default::default()
-    };
-    let ask = |item: &mut drm_i915_query_item| {
-        let mut query = drm_i915_query {
-            num_items: 1,
-            items_ptr: std::ptr::from_mut(item) as u64,
-            ..Default::default()
-        };
-        let asked = device.call("I915_QUERY", DRM_I915_QUERY, &mut query);
-        asked.ok().filter(|()| item.length > 0)
-    };
-    ask(&mut item)?;
-    let mut answer = vec![0u64; (item.length as usize).div_ceil(8)];
-    item.data_ptr = answer.as_mut_ptr() as u64;
-    ask(&mut item)?;
-    // Two words, the first of which has the number of regions; then of each, class and instance, and its size.
-    let words = size_of::<drm_i915_memory_region_info>() / 8;
-    let class = drm_i915_gem_memory_class_I915_MEMORY_CLASS_DEVICE;
-    let mut regions = answer
-        .get(2..)?
-        .chunks_exact(words)
-        .take(answer[0] as usize);
-    regions
-        .find(|region| region[0] as u16 == class as u16)
-        .map(|region| region[1])
-}
-
 /// Draws the picture in all contexts, and compares all of it.
 pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
     let scene = scene.picture_alone();
@@ -102,7 +71,7 @@ pub fn draw(device: &Device, scene: &Scene) -> Result<Drawn> {
         ..Default::default()
     };
     let before = device.stats()?;
-    let mut addresses = Addresses::new();
+    let mut addresses = Addresses::default();
     let mut artists = Vec::new();
     for n in 0..CONTEXTS {
         let mut bos = Vec::new();

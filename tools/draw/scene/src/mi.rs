@@ -10,8 +10,8 @@
 
 use bitfield_struct::bitfield;
 
-use ouro_scene::blt::encode::{Packet, Relocation};
-use ouro_scene::scene::{Store, Storer};
+use crate::blt::encode::{Packet, Relocation};
+use crate::scene::{Store, Storer};
 
 /// MI_BATCH_BUFFER_END.
 pub const BATCH_BUFFER_END: u32 = 0x0a << 23;
@@ -176,7 +176,7 @@ fn store_by_ring(by: Storer, value: u64) -> (&'static str, usize, Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ouro_scene::surface::{Address, BufferId};
+    use crate::surface::{Address, BufferId};
 
     #[test]
     fn stores_are_those_of_the_documents() {

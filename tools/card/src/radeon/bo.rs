@@ -3,10 +3,10 @@
 
 use anyhow::{bail, Context, Result};
 
-use super::super::handle::Handle;
-use super::super::sys::Mapping;
-use super::super::uapi::*;
-use super::super::Device;
+use crate::handle::Handle;
+use crate::sys::Mapping;
+use crate::uapi::*;
+use crate::Node;
 
 /// Which memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,24 +43,22 @@ impl<'a> Bo<'a> {
         self.handle.number
     }
 
-    /// Makes one that may be in both memories. It is zero: the upstream driver leaves in `VRAM` what was
-    /// there, and moves an object from `GTT` when a stream wants it.
-    pub fn new(device: &'a Device, size: usize) -> Result<Bo<'a>> {
-        let initial_domain = if device.is_peer() {
-            RADEON_GEM_DOMAIN_GTT
-        } else {
-            RADEON_GEM_DOMAIN_VRAM | RADEON_GEM_DOMAIN_GTT
-        };
+    /// Makes one, at first in these domains (bits of [`Domain::bit`]). In `GTT` it is zero; the upstream driver
+    /// leaves in `VRAM` what was there, and moves an object from `GTT` when a stream wants it.
+    ///
+    /// # Errors
+    /// What the driver answers.
+    pub fn new(node: &'a Node, size: usize, initial_domain: u32) -> Result<Bo<'a>> {
         let mut create = drm_radeon_gem_create {
             size: size as u64,
             alignment: 4096,
             initial_domain,
             ..Default::default()
         };
-        device.call("RADEON_GEM_CREATE", DRM_RADEON_GEM_CREATE, &mut create)?;
+        node.call("RADEON_GEM_CREATE", DRM_RADEON_GEM_CREATE, &mut create)?;
         Ok(Bo {
             handle: Handle {
-                device,
+                node,
                 number: create.handle,
             },
             size,
@@ -75,10 +73,10 @@ impl<'a> Bo<'a> {
             ..Default::default()
         };
         self.handle
-            .device
+            .node
             .call("RADEON_GEM_MMAP", DRM_RADEON_GEM_MMAP, &mut get)?;
         Ok(Mapping::new(
-            self.handle.device.fd(),
+            self.handle.node.fd(),
             get.addr_ptr,
             self.size,
         )?)
@@ -91,7 +89,7 @@ impl<'a> Bo<'a> {
             pad: 0,
         };
         self.handle
-            .device
+            .node
             .call("RADEON_GEM_WAIT_IDLE", DRM_RADEON_GEM_WAIT_IDLE, &mut wait)
     }
 
@@ -102,7 +100,7 @@ impl<'a> Bo<'a> {
             domain: 0,
         };
         self.handle
-            .device
+            .node
             .call("RADEON_GEM_BUSY", DRM_RADEON_GEM_BUSY, &mut busy)
             .context("busy after it was waited for")?;
         match Domain::ALL.into_iter().find(|d| d.bit() == busy.domain) {

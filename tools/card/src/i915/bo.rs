@@ -3,10 +3,10 @@
 
 use anyhow::Result;
 
-use super::super::handle::Handle;
-use super::super::sys::Mapping;
-use super::super::uapi::*;
-use super::super::Device;
+use crate::handle::Handle;
+use crate::sys::Mapping;
+use crate::uapi::*;
+use crate::Node;
 
 /// How the CPU sees a buffer that it maps.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +31,15 @@ impl<'a> Bo<'a> {
     }
 
     /// Makes one; the driver rounds the size up to pages.
-    pub fn new(device: &'a Device, size: usize) -> Result<Bo<'a>> {
+    pub fn new(node: &'a Node, size: usize) -> Result<Bo<'a>> {
         let mut create = drm_i915_gem_create {
             size: size as u64,
             ..Default::default()
         };
-        device.call("I915_GEM_CREATE", DRM_I915_GEM_CREATE, &mut create)?;
+        node.call("I915_GEM_CREATE", DRM_I915_GEM_CREATE, &mut create)?;
         Ok(Bo {
             handle: Handle {
-                device,
+                node,
                 number: create.handle,
             },
             size,
@@ -58,13 +58,9 @@ impl<'a> Bo<'a> {
             ..Default::default()
         };
         self.handle
-            .device
+            .node
             .call("I915_GEM_MMAP_OFFSET", DRM_I915_GEM_MMAP_GTT, &mut get)?;
-        Ok(Mapping::new(
-            self.handle.device.fd(),
-            get.offset,
-            self.size,
-        )?)
+        Ok(Mapping::new(self.handle.node.fd(), get.offset, self.size)?)
     }
 
     /// Writes by the PWRITE ioctl.
@@ -77,7 +73,7 @@ impl<'a> Bo<'a> {
             ..Default::default()
         };
         self.handle
-            .device
+            .node
             .call("I915_GEM_PWRITE", DRM_I915_GEM_PWRITE, &mut write)
     }
 
@@ -91,7 +87,7 @@ impl<'a> Bo<'a> {
             ..Default::default()
         };
         self.handle
-            .device
+            .node
             .call("I915_GEM_PREAD", DRM_I915_GEM_PREAD, &mut read)?;
         Ok(bytes)
     }
@@ -109,7 +105,7 @@ impl<'a> Bo<'a> {
             write_domain,
         };
         self.handle
-            .device
+            .node
             .call("I915_GEM_SET_DOMAIN", DRM_I915_GEM_SET_DOMAIN, &mut set)
     }
 
@@ -121,7 +117,7 @@ impl<'a> Bo<'a> {
             timeout_ns: timeout,
         };
         self.handle
-            .device
+            .node
             .call("I915_GEM_WAIT", DRM_I915_GEM_WAIT, &mut wait)
     }
 
@@ -132,7 +128,7 @@ impl<'a> Bo<'a> {
             busy: 0,
         };
         self.handle
-            .device
+            .node
             .call("I915_GEM_BUSY", DRM_I915_GEM_BUSY, &mut busy)?;
         Ok(busy.busy != 0)
     }

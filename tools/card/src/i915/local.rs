@@ -4,10 +4,10 @@
 
 use anyhow::{Context, Result};
 
-use super::super::super::handle::Handle;
-use super::super::super::sys::Mapping;
-use super::super::super::uapi::*;
-use super::super::super::Device;
+use crate::handle::Handle;
+use crate::sys::Mapping;
+use crate::uapi::*;
+use crate::Node;
 
 /// Objects in the card's memory have whole pages of this size ("GEM_CREATE_EXT" in i915_drm.h).
 const CARD_PAGE: usize = 64 << 10;
@@ -51,12 +51,14 @@ impl Memory {
 /// Gives addresses to objects, none twice.
 pub struct Addresses(u64);
 
-impl Addresses {
+impl Default for Addresses {
     /// None is given yet.
-    pub fn new() -> Addresses {
+    fn default() -> Addresses {
         Addresses(FIRST_ADDRESS)
     }
+}
 
+impl Addresses {
     fn take(&mut self, size: usize) -> u64 {
         let at = self.0;
         self.0 += (size as u64).next_multiple_of(ADDRESS_ALIGN);
@@ -76,7 +78,7 @@ pub struct Bo<'a> {
 impl<'a> Bo<'a> {
     /// Makes one of at least this size.
     pub fn new(
-        device: &'a Device,
+        node: &'a Node,
         addresses: &mut Addresses,
         memory: Memory,
         size: usize,
@@ -97,12 +99,11 @@ impl<'a> Bo<'a> {
             extensions: std::ptr::from_ref(&regions) as u64,
             ..Default::default()
         };
-        device
-            .call("I915_GEM_CREATE_EXT", DRM_I915_GEM_CREATE_EXT, &mut create)
+        node.call("I915_GEM_CREATE_EXT", DRM_I915_GEM_CREATE_EXT, &mut create)
             .with_context(|| format!("{size} bytes in {memory:?}"))?;
         Ok(Bo {
             handle: Handle {
-                device,
+                node,
                 number: create.handle,
             },
             size,
@@ -118,13 +119,9 @@ impl<'a> Bo<'a> {
             ..Default::default()
         };
         self.handle
-            .device
+            .node
             .call("I915_GEM_MMAP_OFFSET", DRM_I915_GEM_MMAP_GTT, &mut get)?;
-        Ok(Mapping::new(
-            self.handle.device.fd(),
-            get.offset,
-            self.size,
-        )?)
+        Ok(Mapping::new(self.handle.node.fd(), get.offset, self.size)?)
     }
 
     /// Waits until the GPU is done with it.
@@ -132,10 +129,10 @@ impl<'a> Bo<'a> {
         let mut wait = drm_i915_gem_wait {
             bo_handle: self.handle.number,
             flags: 0,
-            timeout_ns: super::super::super::PATIENCE,
+            timeout_ns: crate::PATIENCE,
         };
         self.handle
-            .device
+            .node
             .call("I915_GEM_WAIT", DRM_I915_GEM_WAIT, &mut wait)
     }
 
