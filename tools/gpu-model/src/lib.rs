@@ -30,6 +30,7 @@ pub mod pci;
 pub mod r5xx;
 pub mod ring;
 pub mod server;
+pub mod slip;
 pub mod test_capability;
 pub mod tiling;
 pub mod trace;

@@ -39,6 +39,15 @@ build_draw() {
     RUSTFLAGS="-C target-feature=+crt-static" cargo_program ouro-draw --target x86_64-unknown-linux-gnu
 }
 
+# For cards of others, too: static, so that any machine runs it.
+build_truth() {
+    RUSTFLAGS="-C target-feature=+crt-static" cargo_program ouro-truth --target x86_64-unknown-linux-gnu
+}
+
+build_compare() {
+    cargo_program ouro-compare
+}
+
 # The client whose ioctls `make bench` measures.
 build_exec-cost() {
     mkdir -p "$BIN_DIR"
@@ -77,7 +86,7 @@ model_known() {
 # building WHAT FILE: said before what is built for the first time, since that takes a minute or more in silence.
 building() { [ -e "$2" ] || say "building: $1, for the first time ..."; }
 
-# build_program model|draw|selftests|peer: with one line on the terminal, and the
+# build_program model|draw|selftests|peer|truth|compare: with one line on the terminal, and the
 # compiler's words only when it fails.
 build_program() {
     local what=$1 log=$OURO_TOP/build/log/$1.log begin=$SECONDS

@@ -7,6 +7,7 @@ use super::pattern::{fill, Cell, Pattern};
 use super::rop::Rop;
 use super::surface::Surface;
 use super::{BltMemory, BltStats, Depth};
+use crate::slip::{self, Slip};
 use crate::tiling::Tiling;
 
 /// A blit whose rectangle is clipped and not empty.
@@ -244,7 +245,8 @@ impl Blit {
                     expand(bits, mono.background, mono.foreground, pixel, source);
                     if mono.transparent {
                         masked = true;
-                        disable(enable, pixel, |i| bits[i] == 0);
+                        let leaves = u8::from(slip::is(Slip::MonoZerosDrawn));
+                        disable(enable, pixel, |i| bits[i] == leaves);
                     }
                 }
             }

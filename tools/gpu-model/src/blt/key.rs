@@ -2,6 +2,7 @@
 //! Colour keys: pixels are written or left according to a range of colours (G45 PRM V1b §8.2.1.4, §8.10.1).
 
 use super::Depth;
+use crate::slip::{self, Slip};
 
 /// Transparency range mode and colour range of a chroma command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +49,11 @@ impl Key {
     pub fn writes(&self, depth: Depth, pixel: u32) -> bool {
         let inside = components(depth).iter().all(|c| {
             let part = |value: u32| (value >> c.shift) & c.mask;
-            (c.alpha && !self.alpha) || (part(self.low)..=part(self.high)).contains(&part(pixel))
+            (c.alpha && !self.alpha)
+                || (part(self.low)..=part(self.high)).contains(&part(pixel))
+                    && !(slip::is(Slip::KeyHighExclusive) && part(pixel) == part(self.high))
         });
-        inside == (self.operand == Operand::Destination)
+        (inside == (self.operand == Operand::Destination)) != slip::is(Slip::KeyInverted)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::surface::Surface;
 use super::BltMemory;
+use crate::slip::{self, Slip};
 
 /// A monochrome source operand. Bit 7 of a byte is its first pixel (§8.9.14.1 says so of patterns; §8.2.3.2 draws a
 /// glyph the same way).
@@ -53,6 +54,14 @@ impl Packing {
     }
 }
 
+/// The place in a byte of its pixel `n`: the first is bit 7.
+fn first_is(n: usize) -> usize {
+    match slip::is(Slip::MonoBitsReversed) {
+        true => n,
+        false => 7 - n,
+    }
+}
+
 impl Mono {
     /// Bytes that `lines` lines of `width` pixels take.
     pub const fn size(&self, width: u64, lines: u64) -> u64 {
@@ -91,7 +100,7 @@ impl Mono {
             let bit = phase + i;
             *out = bytes
                 .get(bit / 8)
-                .map_or(0, |byte| (byte >> (7 - bit % 8)) & 1);
+                .map_or(0, |byte| (byte >> first_is(bit % 8)) & 1);
         }
     }
 }

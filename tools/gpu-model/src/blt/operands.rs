@@ -9,18 +9,26 @@ use super::parse::{Parser, Point};
 use super::pattern::{fixed, Pattern};
 use super::surface::Surface;
 use super::{BltError, Depth, Rule};
+use crate::slip::{self, Slip};
 use crate::tiling::{Swizzle, Tiling};
 
 impl Parser<'_> {
     /// Byte enables of the 32 bpp byte mask; other depths have none (§8.10.1).
     pub(super) fn byte_enables(&self) -> [u8; 4] {
-        if self.depth() != Depth::Argb8888 {
+        if self.depth() != Depth::Argb8888 || slip::is(Slip::MaskIgnored) {
             return [0xff; 4];
         }
         let mask = if self.has(Field::Control) {
             (self.header & header::MASK) >> 20
         } else {
-            (self.control & control::SETUP_MASK) >> 26
+            match slip::is(Slip::SetupMaskIgnored) {
+                true => 3,
+                false => (self.control & control::SETUP_MASK) >> 26,
+            }
+        };
+        let mask = match slip::is(Slip::MaskSwapped) {
+            true => mask >> 1 | mask << 1,
+            false => mask,
         };
         let byte = |enabled: bool| if enabled { 0xff } else { 0 };
         let (colour, alpha) = (byte(mask & 1 != 0), byte(mask & 2 != 0));
@@ -35,7 +43,10 @@ impl Parser<'_> {
         (pitch, pitch_dword): (u32, usize),
         tiled: Option<(Tiling, Swizzle)>,
     ) -> Result<Surface, BltError> {
-        let pitch = i64::from(pitch as i16);
+        let pitch = match slip::is(Slip::PitchUnsigned) {
+            true => i64::from(pitch as u16 & 0x7fff),
+            false => i64::from(pitch as i16),
+        };
         let Some((tiling, swizzle)) = tiled else {
             self.check_linear(pitch, pitch_dword);
             if !(base as usize).is_multiple_of(self.depth().bytes()) {
@@ -48,7 +59,10 @@ impl Parser<'_> {
                 swizzle: Swizzle::None,
             });
         };
-        let pitch = pitch * 4;
+        let pitch = match slip::is(Slip::TiledPitchInBytes) {
+            true => (pitch * 2).max(tiling.tile_width() as i64),
+            false => pitch * 4,
+        };
         if base % 4096 != 0 {
             return Err(BltError::InvalidTiling { dword: base_dword });
         }
@@ -128,10 +142,12 @@ impl Parser<'_> {
         let text = !self.has(Field::Control);
         let packing = match (text, self.header & header::BYTE_PACKED != 0) {
             (true, false) => Packing::Bit,
+            (true, true) if slip::is(Slip::TextRowsOnBits) => Packing::Bit,
             (true, true) => Packing::Byte,
+            (false, _) if slip::is(Slip::MonoRowsOnBytes) => Packing::Byte,
             (false, _) => Packing::Word,
         };
-        let position = if text {
+        let position = if text || slip::is(Slip::MonoFirstBitIgnored) {
             0
         } else {
             u64::from((self.header & header::BIT_POSITION) >> 17)
@@ -143,6 +159,10 @@ impl Parser<'_> {
                 self.get(Field::SrcBackground),
                 self.get(Field::SrcForeground),
             )
+        };
+        let (background, foreground) = match slip::is(Slip::ColoursSwapped) {
+            true => (foreground, background),
+            false => (background, foreground),
         };
         let address = self.get(Field::MonoSource);
         let mono = Mono {
@@ -266,7 +286,11 @@ impl Parser<'_> {
         let field = |mask: u32| {
             u64::from((self.header & self.command.header & mask) >> mask.trailing_zeros())
         };
-        (field(header::SEED_X), field(header::SEED_Y))
+        let unless = |slip, value| if slip::is(slip) { 0 } else { value };
+        (
+            unless(Slip::SeedXIgnored, field(header::SEED_X)),
+            unless(Slip::SeedYIgnored, field(header::SEED_Y)),
+        )
     }
 
     pub(super) fn key(&self) -> Result<Option<Key>, BltError> {
@@ -286,5 +310,9 @@ impl Parser<'_> {
 
 /// Rows of a monochrome pattern: the least significant byte of BR20 is row 0 (§8.9.14.1).
 fn rows(low: u32, high: u32) -> [u8; 8] {
-    (u64::from(high) << 32 | u64::from(low)).to_le_bytes()
+    let all = u64::from(high) << 32 | u64::from(low);
+    match slip::is(Slip::PatternRowsReversed) {
+        true => all.to_be_bytes(),
+        false => all.to_le_bytes(),
+    }
 }

@@ -7,6 +7,7 @@ use super::pattern::Pattern;
 use super::rop::Rop;
 use super::surface::Surface;
 use super::{BltCaps, BltError, BltState, Depth, Rule, Violation};
+use crate::slip::{self, Slip};
 
 /// What a command asks for.
 pub(super) struct Parsed {
@@ -69,6 +70,15 @@ impl Point {
         Point {
             x: dword as i16 as i64,
             y: (dword >> 16) as i16 as i64,
+        }
+    }
+
+    /// One pixel to the right and below, while this slip is asked for.
+    fn later(self, slip: Slip) -> Point {
+        let by = i64::from(slip::is(slip));
+        Point {
+            x: self.x + by,
+            y: self.y + by,
         }
     }
 
@@ -191,7 +201,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn rop(&self) -> Rop {
-        Rop((self.control >> 16) as u8)
+        Rop((self.control >> 16) as u8).slipped()
     }
 
     /// COLOR_BLT and SRC_COPY_BLT: addresses, bytes and lines instead of coordinates; no clipping, no tiles (§8.8).
@@ -261,19 +271,21 @@ impl<'a> Parser<'a> {
                 y: first.y + 1,
             }
         } else {
-            Point::signed(self.get(Field::DstEnd))
+            Point::signed(self.get(Field::DstEnd)).later(Slip::EndInclusive)
         };
 
         // A negative source coordinate moves the destination's first pixel by as much, before anything is clipped
         // (§8.9). §8.1 wants positive sources; the later and more detailed text counts.
         let mut src_first = Point::signed(self.get(Field::SrcFirst));
         if self.has(Field::SrcBase) {
-            first.x += (-src_first.x).max(0);
-            first.y += (-src_first.y).max(0);
+            if !slip::is(Slip::NegativeSourceKept) {
+                first.x += (-src_first.x).max(0);
+                first.y += (-src_first.y).max(0);
+            }
             src_first.x = src_first.x.max(0);
             src_first.y = src_first.y.max(0);
         }
-        let clip_always = pixel_command;
+        let clip_always = pixel_command && !slip::is(Slip::PixelNotClipped);
         let clipped = self.clip(first, end, clip_always);
         let skipped = clipped.as_ref().map_or(Point { x: 0, y: 0 }, |c| c.skipped);
 
@@ -302,8 +314,8 @@ impl<'a> Parser<'a> {
         let (mut backwards_x, mut backwards_y) = (false, false);
         if let Source::Colour { surface, x, y } = &source {
             if surface.base == dst.base {
-                backwards_x = *x < first.x as u64 * pixel;
-                backwards_y = *y < first.y as u64;
+                backwards_x = *x < first.x as u64 * pixel && !slip::is(Slip::NeverRightToLeft);
+                backwards_y = *y < first.y as u64 && !slip::is(Slip::NeverUpwards);
             }
         }
         let blit = Blit {
@@ -346,9 +358,10 @@ impl<'a> Parser<'a> {
     /// Cuts the rectangle to the clip rectangle, or at 0 if clipping is off (§8.1, §8.9). `None`: nothing is left.
     fn clip(&self, first: Point, end: Point, always: bool) -> Option<Clipped> {
         let (mut low, mut high) = (Point { x: 0, y: 0 }, end);
-        if always || self.control & control::CLIP != 0 {
-            low = Point::clip(self.state.br24);
-            let clip_end = Point::clip(self.state.br25);
+        let asked = self.control & control::CLIP != 0 && !slip::is(Slip::ClipIgnored);
+        if always || asked {
+            low = Point::clip(self.state.br24).later(Slip::ClipFirstExclusive);
+            let clip_end = Point::clip(self.state.br25).later(Slip::ClipEndInclusive);
             high = Point {
                 x: end.x.min(clip_end.x),
                 y: end.y.min(clip_end.y),
@@ -365,9 +378,12 @@ impl<'a> Parser<'a> {
             first: drawn,
             width: (high.x - drawn.x) as u64,
             height: (high.y - drawn.y) as u64,
-            skipped: Point {
-                x: drawn.x - first.x,
-                y: drawn.y - first.y,
+            skipped: match slip::is(Slip::ClipKeepsSource) {
+                true => Point { x: 0, y: 0 },
+                false => Point {
+                    x: drawn.x - first.x,
+                    y: drawn.y - first.y,
+                },
             },
         })
     }

@@ -3,6 +3,7 @@
 
 use super::surface::Surface;
 use super::{BltMemory, Depth};
+use crate::slip::{self, Slip};
 
 /// A pattern operand as the command gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +57,10 @@ impl Pattern {
                 foreground,
             } => {
                 for (i, pixel) in all.chunks_exact_mut(bytes_per_pixel).enumerate() {
-                    let bit = rows[i / 8] & (0x80 >> (i % 8));
+                    let bit = match slip::is(Slip::PatternBitsReversed) {
+                        true => rows[i / 8] & (1 << (i % 8)),
+                        false => rows[i / 8] & (0x80 >> (i % 8)),
+                    };
                     let colour = if bit != 0 { foreground } else { background };
                     pixel.copy_from_slice(&colour.to_le_bytes()[..bytes_per_pixel]);
                 }
@@ -98,7 +102,11 @@ pub(super) fn fill(buf: &mut [u8], colour: u32, bytes_per_pixel: usize) {
 ///
 /// The document's pictures of the two diagonals are damaged. What is left of them fits the single diagonals that
 /// HS_DIAGCROSS is made of, and BDIAGONAL's last row is legible as 80h.
-pub(super) const fn fixed(code: u8) -> Option<[u8; 8]> {
+pub(super) fn fixed(code: u8) -> Option<[u8; 8]> {
+    let code = match code {
+        2 | 3 if slip::is(Slip::FixedPatternsMirrored) => code ^ 1,
+        _ => code,
+    };
     Some(match code {
         0x0 => [0x00, 0x00, 0x00, 0xff, 0x00, 0x00, 0x00, 0x00], // HS_HORIZONTAL
         0x1 => [0x08; 8],                                        // HS_VERTICAL

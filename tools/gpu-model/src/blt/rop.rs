@@ -4,6 +4,8 @@
 //! The code is the truth table itself: a result bit is bit `4 * P + 2 * S + D` of the code. Every legible formula of
 //! the four tables agrees with that.
 
+use crate::slip::{self, Slip};
+
 /// One of the 256 raster operations, by its code (BR13 bits 23:16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rop(pub u8);
@@ -13,6 +15,25 @@ impl Rop {
     pub const SOURCE: Rop = Rop(0xcc);
     /// Writes the pattern.
     pub const PATTERN: Rop = Rop(0xf0);
+
+    /// The operation that is done: another one while a slip is asked for.
+    pub(super) fn slipped(self) -> Rop {
+        let exchanged = |a: u8, b: u8| {
+            let place = |i: u8| {
+                i & !(a | b) | if i & a != 0 { b } else { 0 } | if i & b != 0 { a } else { 0 }
+            };
+            Rop((0..8).fold(0, |code, i| code | (self.0 >> place(i) & 1) << i))
+        };
+        if slip::is(Slip::RopInverted) {
+            Rop(!self.0)
+        } else if slip::is(Slip::RopSourceForDestination) {
+            exchanged(1, 2)
+        } else if slip::is(Slip::RopPatternForSource) {
+            exchanged(2, 4)
+        } else {
+            self
+        }
+    }
 
     /// Returns whether the result depends on the pattern. Other operands are not read (§8.2.1.3).
     pub const fn uses_pattern(self) -> bool {

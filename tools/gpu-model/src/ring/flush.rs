@@ -12,6 +12,7 @@ use crate::ring::exec::Flow;
 use crate::ring::irq::bit;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
+use crate::slip::{self, Slip};
 
 /// Bits of PIPE_CONTROL, dword 1.
 mod pc {
@@ -50,7 +51,8 @@ impl Core {
     pub fn pipe_control(&mut self, e: EngineId, d: &[u32]) -> Flow {
         let flags = d.get(1).copied().unwrap_or(0);
         self.pipe_control_rules(e, flags);
-        let op = post_sync(flags);
+        let silent = slip::is(Slip::PipeControlSilent);
+        let op = if silent { 0 } else { post_sync(flags) };
         if flags & pc::TLB != 0 {
             if op == 0 {
                 self.lint(Rule::TlbWithoutPostSync, || {
@@ -187,6 +189,7 @@ impl Core {
             if wide && d[1] & (1 << 5) != 0 {
                 self.lint(Rule::FlushDwBit5, || format!("{} {:#x}", e.name(), d[1]));
             }
+            let wide = wide && !slip::is(Slip::FlushStoresDword);
             let bytes = if wide { &bytes[..] } else { &bytes[..4] };
             let target = match h & (1 << 21) {
                 0 if d[1] & 4 != 0 => PostSyncTarget::Ggtt,

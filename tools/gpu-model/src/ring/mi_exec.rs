@@ -17,6 +17,7 @@ use crate::ring::irq::bit;
 use crate::ring::lint::Rule;
 use crate::ring::regs::ring;
 use crate::ring::writes::Wrote;
+use crate::slip::{self, Slip};
 
 impl Core {
     /// Executes one MI command.
@@ -28,7 +29,8 @@ impl Core {
         match mi::opcode(h) {
             op::NOOP => {
                 if h & (1 << 22) != 0 {
-                    self.set_ring(e, ring::NOPID, h & 0x3f_ffff);
+                    let short = u32::from(slip::is(Slip::NoopNumberShort));
+                    self.set_ring(e, ring::NOPID, h & (0x3f_ffff >> short));
                 }
                 Flow::Next
             }
@@ -169,6 +171,7 @@ impl Core {
                     physical: None,
                 })
             }
+            Some(_) if slip::is(Slip::ChainIgnored) => Flow::Next,
             Some(current) => {
                 // Chained: replaces the batch, and inherits its security (§5.3.7.6).
                 if wanted != current.non_secure {
@@ -246,8 +249,13 @@ impl Core {
         self.load(e, space, d[2] & !7, &mut b);
         let both = u64::from_le_bytes(b);
         let (mask, value) = (both as u32, (both >> 32) as u32);
+        let mask = match slip::is(Slip::ConditionalMaskIgnored) {
+            true => !0,
+            false => mask,
+        };
+        let equal = slip::is(Slip::ConditionalEndOnEqual) && mask & value == d[1];
         // Goes on if the masked value is greater than the data; without the compare bit it ends.
-        if d[0] & (1 << 21) != 0 && mask & value > d[1] {
+        if d[0] & (1 << 21) != 0 && (mask & value > d[1] || equal) {
             Flow::Next
         } else {
             Flow::EndBatch
@@ -287,7 +295,10 @@ impl Core {
             };
         }
         let space = self.space(e, global);
-        let address = d[2] & !3;
+        let address = match slip::is(Slip::StoreHighBitsLost) {
+            true => d[2] & 0x001f_fffc,
+            false => d[2] & !3,
+        };
         if d.len() == 5 {
             if address & 7 != 0 {
                 self.lint(Rule::UnalignedQword, || {
@@ -295,7 +306,12 @@ impl Core {
                 });
             }
             let data = u64::from(d[3]) | u64::from(d[4]) << 32;
-            self.store(e, space, address, &data.to_le_bytes());
+            let data = match slip::is(Slip::StoreQwordSwapped) {
+                true => data.rotate_left(32),
+                false => data,
+            };
+            let half = usize::from(slip::is(Slip::StoreQwordHalf)) * 4;
+            self.store(e, space, address, &data.to_le_bytes()[..8 - half]);
         } else {
             self.store(e, space, address, &d[3].to_le_bytes());
         }
@@ -432,7 +448,8 @@ impl Core {
     }
 
     fn store_register(&mut self, e: EngineId, d: &[u32]) -> Flow {
-        let offset = d[1] & 0x7f_fffc;
+        let shifted = u32::from(slip::is(Slip::StoreRegisterShifted)) << 2;
+        let offset = (d[1] & 0x7f_fffc) + shifted;
         let global = d[0] & (1 << 22) != 0;
         self.watch_global_bit(e, global);
         if global && self.denied(e, "MI_STORE_REGISTER_MEM") {
