@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use ouro_card::i915::{card_memory, parameter, query};
 use ouro_card::uapi::*;
 use ouro_card::Node;
+use ouro_streams::Family;
 
 /// Facts, by name.
 type Facts = Vec<(String, String)>;
@@ -32,10 +33,6 @@ const PARAMETERS: &[(&str, u32)] = named![
     I915_PARAM_HAS_SCHEDULER,
     I915_PARAM_CMD_PARSER_VERSION,
     I915_PARAM_NUM_FENCES_AVAIL,
-    I915_PARAM_SUBSLICE_TOTAL,
-    I915_PARAM_EU_TOTAL,
-    I915_PARAM_SLICE_MASK,
-    I915_PARAM_SUBSLICE_MASK,
     I915_PARAM_CS_TIMESTAMP_FREQUENCY,
     I915_PARAM_MMAP_GTT_VERSION,
     I915_PARAM_PERF_REVISION,
@@ -61,7 +58,7 @@ fn digits(words: &[u64]) -> String {
 }
 
 /// Facts of the i915 interface.
-pub fn i915(node: &Node) -> Facts {
+pub fn i915(node: &Node, family: Family) -> Facts {
     let mut facts = Facts::new();
     for (name, number) in PARAMETERS {
         let value = parameter(node, *number).map_or("unknown".into(), |v| format!("{v}"));
@@ -88,10 +85,12 @@ pub fn i915(node: &Node) -> Facts {
     if let Some(bytes) = card_memory(node) {
         facts.push(("card-memory".into(), bytes.to_string()));
     }
-    for (name, id) in [
-        ("topology", DRM_I915_QUERY_TOPOLOGY_INFO),
-        ("engines", DRM_I915_QUERY_ENGINE_INFO),
-    ] {
+    // Asked for slices of a chip before them, the driver warns in the kernel's log.
+    let topology = (family == Family::Gen12).then_some(("topology", DRM_I915_QUERY_TOPOLOGY_INFO));
+    for (name, id) in topology
+        .into_iter()
+        .chain([("engines", DRM_I915_QUERY_ENGINE_INFO)])
+    {
         if let Some(words) = query(node, id) {
             facts.push((name.into(), digits(&words)));
         }
@@ -104,6 +103,56 @@ pub fn i915(node: &Node) -> Facts {
             stats.batch_active, stats.batch_pending
         );
         facts.push(("resets".into(), text));
+    }
+    facts
+}
+
+/// Requests of RADEON_INFO that are about the card; each answers with 32 bits.
+const REQUESTS: &[(&str, u32)] = named![
+    RADEON_INFO_DEVICE_ID,
+    RADEON_INFO_NUM_GB_PIPES,
+    RADEON_INFO_NUM_Z_PIPES,
+    RADEON_INFO_ACCEL_WORKING,
+    RADEON_INFO_ACCEL_WORKING2,
+    RADEON_INFO_TILING_CONFIG,
+    RADEON_INFO_CLOCK_CRYSTAL_FREQ,
+    RADEON_INFO_NUM_BACKENDS,
+    RADEON_INFO_NUM_TILE_PIPES,
+    RADEON_INFO_FUSION_GART_WORKING,
+    RADEON_INFO_MAX_PIPES,
+    RADEON_INFO_MAX_SE,
+    RADEON_INFO_MAX_SCLK,
+    RADEON_INFO_GPU_RESET_COUNTER,
+];
+
+fn radeon_info(node: &Node, request: u32) -> Option<u64> {
+    // Room for an answer of 64 bits.
+    let mut value = 0u64;
+    let mut info = drm_radeon_info {
+        request,
+        value: std::ptr::from_mut(&mut value) as u64,
+        ..Default::default()
+    };
+    let asked = node.call("RADEON_INFO", DRM_RADEON_INFO, &mut info);
+    asked.ok().map(|()| value)
+}
+
+/// Resets of the GPU since the driver came.
+pub fn resets(node: &Node) -> Option<u64> {
+    radeon_info(node, RADEON_INFO_GPU_RESET_COUNTER)
+}
+
+/// Facts of the radeon interface.
+pub fn radeon(node: &Node) -> Facts {
+    let text = |value: Option<u64>| value.map_or("unknown".into(), |v| format!("{v}"));
+    let all = REQUESTS.iter();
+    let mut facts: Facts = all
+        .map(|(name, request)| ((*name).into(), text(radeon_info(node, *request))))
+        .collect();
+    let mut memory = drm_radeon_gem_info::default();
+    let asked = node.call("RADEON_GEM_INFO", DRM_RADEON_GEM_INFO, &mut memory);
+    if asked.is_ok() {
+        facts.push(("card-memory".into(), memory.vram_size.to_string()));
     }
     facts
 }

@@ -94,6 +94,13 @@ impl<'a> Rings<'a> {
     }
 }
 
+/// Whether a batch of this program was running when the GPU was reset.
+pub fn has_hung(node: &Node) -> bool {
+    let mut stats = drm_i915_reset_stats::default();
+    let asked = node.call("I915_GET_RESET_STATS", DRM_I915_GET_RESET_STATS, &mut stats);
+    asked.is_ok() && stats.batch_active != 0
+}
+
 impl Card for Rings<'_> {
     fn run(&mut self, stream: &Stream) -> Result<Vec<Vec<u8>>> {
         let mut bos = Vec::new();
@@ -119,15 +126,11 @@ impl Card for Rings<'_> {
     }
 
     fn has_hung(&self) -> bool {
-        let mut stats = drm_i915_reset_stats::default();
-        let asked = self
-            .node
-            .call("I915_GET_RESET_STATS", DRM_I915_GET_RESET_STATS, &mut stats);
-        asked.is_ok() && stats.batch_active != 0
+        has_hung(self.node)
     }
 
     fn facts(&self) -> (Vec<(String, String)>, &'static str) {
-        (facts::i915(self.node), self.swizzle())
+        (facts::i915(self.node, self.family), self.swizzle())
     }
 }
 

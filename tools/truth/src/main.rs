@@ -8,12 +8,15 @@
 //! | file | what |
 //! | --- | --- |
 //! | `identity.rs` | which card, which driver |
-//! | `i915.rs`, `radeon.rs` | streams by the two interfaces |
+//! | `i915.rs`, `local.rs` | streams by i915, of cards without and with memory of their own |
+//! | `radeon.rs` | streams by radeon |
 //! | `facts.rs` | what the two interfaces say of a card |
 
 mod facts;
 mod i915;
 mod identity;
+mod local;
+mod radeon;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,11 +58,11 @@ trait Card {
     fn facts(&self) -> (Vec<(String, String)>, &'static str);
 }
 
-fn card<'a>(found: &'a Found) -> Result<Box<dyn Card + 'a>> {
+fn card<'a>(found: &'a Found) -> Box<dyn Card + 'a> {
     match found.family {
-        Family::R5xx => bail!("streams for radeon are not written yet"),
-        Family::Gen12 => bail!("streams for DG2 are not written yet"),
-        _ => Ok(Box::new(i915::Rings::new(&found.node, found.family))),
+        Family::R5xx => Box::new(radeon::Processor::new(&found.node)),
+        Family::Gen12 => Box::new(local::Spaces::new(&found.node)),
+        _ => Box::new(i915::Rings::new(&found.node, found.family)),
     }
 }
 
@@ -76,7 +79,7 @@ fn once(card: &mut dyn Card, stream: &Stream) -> (Left, u64) {
 
 fn collect(arguments: &Arguments) -> Result<File> {
     let found = identity::find(arguments.device.as_deref())?;
-    let mut card = card(&found)?;
+    let mut card = card(&found);
     let (facts, swizzle) = card.facts();
     let mut file = File {
         format: FORMAT,

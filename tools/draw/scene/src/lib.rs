@@ -4,6 +4,7 @@
 //! * [`scene`] composes: which buffers there are, which commands draw what.
 //! * [`blt`] has the blitter's commands as types and as dwords.
 //! * [`reference`](mod@reference) draws them in software.
+//! * [`dg2`] and [`radeon`] have the commands of other engines.
 //! * [`mi`] has the stores of other engines as dwords.
 //! * [`plain`] resolves them for engines that know less.
 //!
@@ -13,10 +14,12 @@
 #![warn(missing_docs)]
 
 pub mod blt;
+pub mod dg2;
 pub mod flat;
 pub mod font;
 pub mod mi;
 pub mod plain;
+pub mod radeon;
 pub mod reference;
 pub mod rop;
 pub mod scene;

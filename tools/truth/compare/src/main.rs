@@ -14,13 +14,18 @@ use ouro_streams::file::File;
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
-    /// The file.
+    /// The file; `-` is standard input.
     file: PathBuf,
 }
 
 fn judge(arguments: &Arguments) -> Result<bool> {
     let path = arguments.file.display();
-    let text = std::fs::read_to_string(&arguments.file).with_context(|| format!("read {path}"))?;
+    let text = if arguments.file.as_os_str() == "-" {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        std::fs::read_to_string(&arguments.file)
+    };
+    let text = text.with_context(|| format!("read {path}"))?;
     let file: File =
         serde_json::from_str(&text).with_context(|| format!("{path} is no such file"))?;
     let card = &file.card;

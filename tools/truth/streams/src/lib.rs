@@ -19,6 +19,7 @@
 mod draft;
 pub mod file;
 mod intel;
+mod radeon;
 pub mod random;
 mod rules;
 mod stream;

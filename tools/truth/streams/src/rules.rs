@@ -4,7 +4,8 @@
 use ouro_scene::blt::encode::EncodeError;
 
 use crate::draft::{Draft, Made};
-use crate::intel::{blt, expand, mi};
+use crate::intel::{blt, dg2, expand, mi};
+use crate::radeon;
 use crate::random::Random;
 use crate::stream::{Family, Stream};
 
@@ -28,6 +29,11 @@ pub struct Rule {
 const RINGS: &[Family] = &[Family::Gen4, Family::Gen6, Family::Gen7];
 /// Those of them that let a user's batch store.
 const STORING: &[Family] = &[Family::Gen6, Family::Gen7];
+
+/// DG2.
+const DG2: &[Family] = &[Family::Gen12];
+/// R520 to R580.
+const R5XX: &[Family] = &[Family::R5xx];
 
 /// `rules! { families: name, cases, make, section, text; ... }`
 macro_rules! rules {
@@ -74,6 +80,21 @@ const RULES: &[Rule] = rules! {
     STORING: "timestamp", 1, mi::timestamps, "SNB PRM V1P3 1", "time stamps, not compared";
     STORING: "chain", 4, mi::chain, "SNB PRM V1P2 5.3.7.6", "MI_BATCH_BUFFER_START in a batch";
     STORING: "conditional-end", 8, mi::conditional_end, "IVB VCS PRM 1.2", "MI_CONDITIONAL_BATCH_BUFFER_END";
+    DG2: "fast-fill", 9, dg2::fill, "digest of DG2 PRM V8 2.2", "XY_FAST_COLOR_BLT in each layout";
+    DG2: "fast-copy", 15, dg2::copy, "digest of DG2 PRM V8 2.2", "XY_FAST_COPY_BLT between layouts";
+    DG2: "bulk", 2, dg2::bulk, "digest of DG2 PRM V8 2.2", "256 KB, for their time";
+    DG2: "store-data", 4, dg2::stores, "digest of DG2 PRM V8 2.1", "MI_STORE_DATA_IMM of dwords and qwords";
+    DG2: "flush-dw", 4, dg2::flush, "digest of DG2 PRM V8 2.1", "MI_FLUSH_DW stores a qword";
+    DG2: "math", 8, dg2::math, "DG2 PRM V8 MI_MATH", "MI_MATH and its flags, by registers";
+    DG2: "chain", 4, dg2::chain, "digest of DG2 PRM V8 2.1", "MI_BATCH_BUFFER_START in a batch";
+    R5XX: "fill", 8, radeon::fill, "R5xx Acceleration 5.2.2", "fills of one colour";
+    R5XX: "copy", 8, radeon::copy, "R5xx Acceleration 5.2.2", "copies between surfaces";
+    R5XX: "rop", 2, radeon::operations, "R5xx Acceleration 5.2.2", "all 256 raster operations of three operands";
+    R5XX: "overlap", 8, radeon::overlap, "digest of R5xx 2.3", "DP_CNTL: directions of copies";
+    R5XX: "mask", 4, radeon::mask, "digest of R5xx 2.3", "DP_WRITE_MSK";
+    R5XX: "brush", 8, radeon::brush, "digest of R5xx 2.4", "brushes of bits, transparent too";
+    R5XX: "tiles", 8, radeon::tiles, "digest of R5xx 4.1", "macro tiles";
+    R5XX: "bulk", 2, radeon::bulk, "R5xx Acceleration 5.2.2", "256 KB, for their time";
 };
 
 /// The rules of a family.

@@ -2,8 +2,7 @@
 //! The radeon interface, on R5xx: the picture is drawn by registers and by 2D packets, each in both
 //! memories.
 
-mod encode;
-mod stream;
+mod submit;
 
 use std::time::Instant;
 
@@ -13,14 +12,14 @@ use super::compare::compare;
 use super::cost::{self, EngineCost, COUNTED};
 use super::{Device, Drawn, Peer, Personality};
 use crate::report::Coverage;
-use encode::{Encoder, Way};
 use ouro_card::radeon::{Bo, Domain};
 use ouro_card::uapi::*;
 use ouro_scene::plain::{Brush, Operation, Plain};
+use ouro_scene::radeon::{Encoder, Stream, Way};
 use ouro_scene::rop::Rop;
 use ouro_scene::scene::{Buffer, Scene};
 use ouro_scene::surface::{Address, BufferId, Depth, Rect, Surface, Tiling};
-use stream::Stream;
+use submit::submit;
 
 /// The engine.
 const ENGINE: &str = "rcs0";
@@ -117,7 +116,7 @@ fn draw_once(
         let mut send = |stream: &mut Stream| -> Result<()> {
             let stream = std::mem::take(stream);
             if !stream.is_empty() {
-                stream.submit(device, &bos, domain)?;
+                submit(&stream, device, &bos, domain)?;
                 *drawn.submissions.entry(ENGINE.into()).or_default() += 1;
                 let kind = format!("{way:?} in {domain:?}");
                 *drawn.ways.entry(kind).or_default() += 1;
@@ -194,8 +193,8 @@ fn read_back(
         bail!("it is not in {domain:?}, where it was drawn");
     }
     let mut stream = Stream::default();
-    stream.object(BufferId(index), false);
-    stream.submit(device, bos, Domain::Gtt)?;
+    stream.refer(BufferId(index), false);
+    submit(&stream, device, bos, Domain::Gtt)?;
     bo.wait()?;
     let found = bo.map()?.read();
     Ok(match &buffer.surface {
@@ -234,14 +233,14 @@ fn count_cost(device: &Device) -> Result<EngineCost> {
     }
     // Once, so that all is where it will be; then the object is emptied.
     for stream in &streams {
-        stream.submit(device, &bos, Domain::Gtt)?;
+        submit(stream, device, &bos, Domain::Gtt)?;
     }
     bos[0].wait()?;
     bos[0].map()?.write(0, &[0; 4096]);
     let cost = cost::count(
         device,
         ENGINE,
-        |n| streams[n].submit(device, &bos, Domain::Gtt),
+        |n| submit(&streams[n], device, &bos, Domain::Gtt),
         || bos[0].wait(),
     )?;
     let bytes = bos[0].map()?.read();

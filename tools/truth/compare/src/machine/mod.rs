@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //! A model with memory, and the least that a driver does to have it run a stream.
 
+mod dg2;
+mod r5xx;
 mod rings;
 
 use anyhow::{bail, Result};
@@ -17,6 +19,20 @@ pub trait Machine {
     fn broken(&self) -> Vec<String>;
 }
 
+/// Describes a stream's result buffers, which `read` reads by their number.
+fn answer(stream: &Stream, read: impl Fn(usize, &mut [u8])) -> Left {
+    let buffers = stream.buffers.iter().enumerate();
+    let after: Vec<Vec<u8>> = buffers
+        .filter(|(_, buffer)| buffer.is_result)
+        .map(|(index, buffer)| {
+            let mut bytes = vec![0; buffer.bytes.len()];
+            read(index, &mut bytes);
+            bytes
+        })
+        .collect();
+    Left::of(stream, &after)
+}
+
 /// Builds the model of a name, as its family is reached.
 ///
 /// # Errors
@@ -25,6 +41,12 @@ pub fn build(name: &str, swizzle: bool) -> Result<(Family, Box<dyn Machine>)> {
     if let Some(chip) = Chip::named(name) {
         let (family, machine) = rings::Rings::new(chip, swizzle);
         return Ok((family, Box::new(machine)));
+    }
+    if name == "dg2" {
+        return Ok((Family::Gen12, Box::new(dg2::Lists::new()?)));
+    }
+    if let Some(chip) = gpu_model::r5xx::Chip::named(name) {
+        return Ok((Family::R5xx, Box::new(r5xx::Processor::new(chip)?)));
     }
     bail!("there is no model called {name}")
 }
@@ -37,6 +59,12 @@ fn model_of(card: &Card) -> Result<&'static str> {
             if Chip::named(name).is_some_and(|chip| chip.ids.contains(&id)) {
                 return Ok(name);
             }
+        }
+    }
+    for name in ["rv515", "r520", "r580"] {
+        let chip = gpu_model::r5xx::Chip::named(name);
+        if card.vendor == "1002" && chip.is_some_and(|chip| chip.device_id == id) {
+            return Ok(name);
         }
     }
     match Family::named(&card.family) {

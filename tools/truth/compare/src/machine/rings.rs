@@ -9,10 +9,10 @@ use std::sync::Arc;
 use gpu_model::memory::{GuestMemory, VecMemory};
 use gpu_model::model::NoIrq;
 use gpu_model::ring::{Chip, EngineId, RingConfig, RingGpu, ENGINES};
-use ouro_streams::file::{results, Left};
+use ouro_streams::file::Left;
 use ouro_streams::{Engine, Family, Stream};
 
-use super::Machine;
+use super::{answer, Machine};
 
 /// Bytes of memory.
 const MEMORY: usize = 8 << 20;
@@ -243,17 +243,9 @@ impl Machine for Rings {
             *self = Rings::new(self.chip, self.swizzle).1;
             return Left::Refused(reason);
         }
-        let buffers = stream.buffers.iter().zip(&places);
-        let after: Vec<Vec<u8>> = buffers
-            .filter(|(buffer, _)| buffer.is_result)
-            .map(|(buffer, place)| {
-                let mut bytes = vec![0; buffer.bytes.len()];
-                let _ = self.memory.read(*place, &mut bytes);
-                bytes
-            })
-            .collect();
-        debug_assert_eq!(after.len(), results(stream).count());
-        Left::of(stream, &after)
+        answer(stream, |index, bytes| {
+            let _ = self.memory.read(places[index], bytes);
+        })
     }
 
     fn broken(&self) -> Vec<String> {

@@ -5,10 +5,12 @@
 //! | --- | --- |
 //! | `canvas.rs` | surfaces and operands from random numbers |
 //! | `blt.rs` | fills, copies, clipping, masks, pitches, tiles |
+//! | `dg2.rs` | all of DG2 |
 //! | `expand.rs` | patterns, monochrome operands, text, keys |
 //! | `mi.rs` | stores, registers, batches |
 
 pub mod blt;
 pub mod canvas;
+pub mod dg2;
 pub mod expand;
 pub mod mi;

@@ -5,10 +5,10 @@ use anyhow::{Context, Result};
 
 use super::super::super::Device;
 use super::super::make_context;
-use super::blt::{self, BltSurface};
-use super::layout::Layout;
 use ouro_card::i915::local::{Addresses, Bo, Memory};
 use ouro_card::uapi::*;
+use ouro_scene::dg2::blt::{self, BltSurface};
+use ouro_scene::dg2::Layout;
 use ouro_scene::flat::{Paint, Step};
 use ouro_scene::mi;
 use ouro_scene::surface::{Surface, Tiling};

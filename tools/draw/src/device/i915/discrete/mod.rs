@@ -4,9 +4,7 @@
 //! other. A last batch puts a picture together from a stripe of each.
 
 mod artist;
-mod blt;
 mod busy;
-mod layout;
 
 use std::time::Instant;
 
@@ -18,10 +16,10 @@ use super::{destroy_context, parameter};
 use crate::picture;
 use crate::report::{Coverage, Lists};
 use artist::{submit, Artist, Manner};
-use layout::Layout;
 use ouro_card::i915::card_memory;
 use ouro_card::i915::local::{Addresses, Bo, Memory};
 use ouro_card::uapi::*;
+use ouro_scene::dg2::{blt, Layout};
 use ouro_scene::flat::Step;
 use ouro_scene::scene::{Buffer, Scene};
 use ouro_scene::surface::Rect;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Streams of commands: packets ("R5xx Acceleration" §5.1), the objects that they name by relocations
-//! (its digest §5.7), and the call that submits them.
+//! Streams of commands: packets ("R5xx Acceleration" §5.1), and the objects that they name by relocations
+//! (its digest §5.7).
 
-use anyhow::Result;
 use bitfield_struct::bitfield;
 
-use super::super::Device;
-use ouro_card::radeon::{Bo, Domain};
-use ouro_card::uapi::*;
-use ouro_scene::surface::BufferId;
+use crate::surface::BufferId;
 
 /// Dwords after which a stream is closed.
 const FULL: usize = 8 << 10;
@@ -48,13 +44,15 @@ pub struct CommandHeader {
 /// The command that does nothing (§5.2.4), which carries relocations.
 const NOP: u8 = 0x10;
 /// Dwords of a record in the list of relocations.
-const RECORD_DWORDS: u32 = 4;
+pub const RECORD_DWORDS: u32 = 4;
 
 /// An object in a stream.
-#[derive(Clone, Copy)]
-struct Used {
-    buffer: BufferId,
-    write: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// Which.
+    pub buffer: BufferId,
+    /// Whether it is written.
+    pub write: bool,
 }
 
 /// Commands in the making.
@@ -62,6 +60,8 @@ struct Used {
 pub struct Stream {
     dwords: Vec<u32>,
     used: Vec<Used>,
+    /// Dwords with a pitch and an offset, and the object whose address is added there.
+    places: Vec<(usize, Used)>,
 }
 
 impl Stream {
@@ -84,8 +84,14 @@ impl Stream {
         self.dwords.extend_from_slice(body);
     }
 
-    /// The object that the packet before this means.
-    pub fn object(&mut self, buffer: BufferId, write: bool) {
+    /// The object that the packet before this means by the dword at `at`.
+    pub fn object(&mut self, buffer: BufferId, write: bool, at: usize) {
+        self.places.push((at, Used { buffer, write }));
+        self.refer(buffer, write);
+    }
+
+    /// An object, by its place in the list.
+    pub fn refer(&mut self, buffer: BufferId, write: bool) {
         let place = match self.used.iter_mut().position(|u| u.buffer == buffer) {
             Some(place) => place,
             None => {
@@ -108,51 +114,17 @@ impl Stream {
     }
 
     /// Its dwords.
-    #[cfg(test)]
     pub fn dwords(&self) -> &[u32] {
         &self.dwords
     }
 
-    /// Submits it and does not wait; its objects are to be in this memory.
-    pub fn submit(&self, device: &Device, bos: &[Bo<'_>], domain: Domain) -> Result<()> {
-        let relocations: Vec<drm_radeon_cs_reloc> = self
-            .used
-            .iter()
-            .map(|used| drm_radeon_cs_reloc {
-                handle: bos[used.buffer.0].handle(),
-                read_domains: if used.write { 0 } else { domain.bit() },
-                write_domain: if used.write { domain.bit() } else { 0 },
-                flags: 0,
-            })
-            .collect();
-        // Tiles are as the stream says; the ring is the only one.
-        let flags = [RADEON_CS_KEEP_TILING_FLAGS, RADEON_CS_RING_GFX];
-        let chunks = [
-            drm_radeon_cs_chunk {
-                chunk_id: RADEON_CHUNK_ID_IB,
-                length_dw: self.dwords.len() as u32,
-                chunk_data: self.dwords.as_ptr() as u64,
-            },
-            drm_radeon_cs_chunk {
-                chunk_id: RADEON_CHUNK_ID_RELOCS,
-                length_dw: relocations.len() as u32 * RECORD_DWORDS,
-                chunk_data: relocations.as_ptr() as u64,
-            },
-            drm_radeon_cs_chunk {
-                chunk_id: RADEON_CHUNK_ID_FLAGS,
-                length_dw: flags.len() as u32,
-                chunk_data: flags.as_ptr() as u64,
-            },
-        ];
-        let pointers: Vec<u64> = chunks
-            .iter()
-            .map(|chunk| std::ptr::from_ref(chunk) as u64)
-            .collect();
-        let mut submit = drm_radeon_cs {
-            num_chunks: pointers.len() as u32,
-            chunks: pointers.as_ptr() as u64,
-            ..Default::default()
-        };
-        device.call("RADEON_CS", DRM_RADEON_CS, &mut submit)
+    /// Its objects, in the order of the list of relocations.
+    pub fn used(&self) -> &[Used] {
+        &self.used
+    }
+
+    /// Dwords with a pitch and an offset, and the object whose address is added there.
+    pub fn places(&self) -> &[(usize, Used)] {
+        &self.places
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{bail, Result};
 use bitfield_struct::bitfield;
 
 use super::layout::Layout;
-use ouro_scene::surface::{Depth, Rect};
+use crate::surface::{Depth, Rect};
 
 /// MI_ARB_CHECK: a place where another context may take the engine (§2.1 row 6).
 pub const ARB_CHECK: u32 = 0x05 << 23;

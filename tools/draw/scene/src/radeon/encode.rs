@@ -7,8 +7,8 @@ use anyhow::{bail, Result};
 use bitfield_struct::bitfield;
 
 use super::stream::Stream;
-use ouro_scene::plain::{Brush, Operation};
-use ouro_scene::surface::{Depth, Surface, Tiling};
+use crate::plain::{Brush, Operation};
+use crate::surface::{Depth, Surface, Tiling};
 
 /// How operations are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,10 +180,12 @@ fn by_registers(op: &Operation, out: &mut Stream) -> Result<()> {
     out.registers(DP_GUI_MASTER_CNTL, &[control(op).into_bits()]);
     if let Some(from) = &op.source {
         out.registers(SRC_PITCH_OFFSET, &[surface(&from.surface)?]);
-        out.object(from.surface.base.buffer, false);
+        let place = out.dwords().len() - 1;
+        out.object(from.surface.base.buffer, false, place);
     }
     out.registers(DST_PITCH_OFFSET, &[surface(&op.dst)?]);
-    out.object(op.dst.base.buffer, true);
+    let place = out.dwords().len() - 1;
+    out.object(op.dst.base.buffer, true, place);
     match &op.brush {
         Brush::None => {}
         Brush::Solid(colour) => out.registers(DP_BRUSH_FRGD_CLR, &[*colour]),
@@ -242,24 +244,29 @@ fn by_packet(first: &Operation, all: &[Operation], out: &mut Stream) -> Result<(
     }
     // Packets go to the right and down, whatever went another way before.
     out.registers(DP_CNTL, &[RIGHT | DOWN]);
+    // Behind the header and the control.
+    let place = out.dwords().len() + 2;
     match &first.source {
         Some(from) => {
             out.command(BITBLT_MULTI, &body);
-            out.object(from.surface.base.buffer, false);
+            out.object(from.surface.base.buffer, false, place);
+            out.object(first.dst.base.buffer, true, place + 1);
         }
-        None => out.command(PAINT_MULTI, &body),
+        None => {
+            out.command(PAINT_MULTI, &body);
+            out.object(first.dst.base.buffer, true, place);
+        }
     }
-    out.object(first.dst.base.buffer, true);
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ouro_scene::blt::Ink;
-    use ouro_scene::plain::From;
-    use ouro_scene::rop::Rop;
-    use ouro_scene::surface::{Address, BufferId, Rect};
+    use crate::blt::Ink;
+    use crate::plain::From;
+    use crate::rop::Rop;
+    use crate::surface::{Address, BufferId, Rect};
 
     const PLACE: Surface = Surface {
         base: Address {

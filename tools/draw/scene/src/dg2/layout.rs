@@ -33,8 +33,8 @@ impl Layout {
         }
     }
 
-    /// Where byte `x` of row `y` is.
-    fn offset(self, x: usize, y: usize, pitch: usize) -> usize {
+    /// The place of byte `x` of row `y`.
+    pub fn offset(self, x: usize, y: usize, pitch: usize) -> usize {
         let (width, height) = self.tile();
         let (width, height) = (width as usize, height as usize);
         let tile = y / height * height * pitch + x / width * width * height;
