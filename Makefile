@@ -71,6 +71,9 @@ intree:
 mutants:
 	@$(vm)/mutants
 
+truth:
+	@$(vm)/truth $(if $(call said,FILE),"$(FILE)")
+
 fuzz:
 	@$(vm)/fuzz $(call option,LIMIT,seconds) $(call said,TARGET)
 
@@ -94,4 +97,4 @@ help:
 	@$(vm)/help
 
 .DEFAULT_GOAL := module
-.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-setup check-intree intree mutants fuzz bench docs rust-analyzer compile_commands.json clean help
+.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-setup check-intree intree mutants truth fuzz bench docs rust-analyzer compile_commands.json clean help

@@ -18,6 +18,7 @@ interrupted() { test "$(interrupts)" -gt 0; }
 complaints() { dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged)'; }
 no_complaint() { ! complaints; }
 drawn() { ouro-draw --peer --out /out; }
+streams() { ouro-truth --out /out/truth.json; }
 work() { discrete -T a_bad_batch_is_its_own_contexts -T work_that_is_not_preemptible_is_found; }
 # The engine is reset by itself, for a reason, where this test is run; not for a machine that stood still.
 one_reset() {
@@ -42,6 +43,7 @@ check "there is a render node" test -c /dev/dri/renderD128
 check "all engines have recorded a context" engines
 check "stores, blits and preemption do what they should" work
 check "the picture is drawn, every pixel right" drawn
+check "the streams of ouro-truth run" streams
 check "interrupts arrive" interrupted
 check "i915 has no complaint" no_complaint
 check "a bad batch resets its engine" one_reset 'CS error' a_bad_batch_is_its_own_contexts

@@ -10,6 +10,7 @@ no_complaint() {
     ! dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged)'
 }
 drawn() { ouro-draw --peer --out /out; }
+streams() { ouro-truth --out /out/truth.json; }
 unload() {
     for driver in /sys/class/vtconsole/vtcon*/bind; do echo 0 >"$driver"; done
     rmmod i915
@@ -19,6 +20,7 @@ check_begin
 check "i915 binds to the model" bound
 check "there is a render node" test -c /dev/dri/renderD128
 check "stores and blits arrive" drawn
+check "the streams of ouro-truth run" streams
 check "i915 has no complaint" no_complaint
 check "i915 unloads" unload
 check_end

@@ -26,6 +26,7 @@ no_complaint() {
 }
 
 drawn() { ouro-draw --peer --out /out; }
+streams() { ouro-truth --out /out/truth.json; }
 
 check_begin
 check "radeon binds to the model" bound
@@ -34,6 +35,7 @@ check "the GART is enabled" said "PCIE GART of 512M enabled"
 check "the ring works" said "ring test succeeded"
 check "an indirect buffer works, and its fence comes" said "ib test succeeded"
 check "the picture is drawn, every pixel right" drawn
+check "the streams of ouro-truth run" streams
 check "objects move, and interrupts arrive" interrupted
 check "radeon has no complaint" no_complaint
 check_end

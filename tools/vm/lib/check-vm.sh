@@ -393,7 +393,7 @@ check_peer() {
     for attempt in 1 2 3; do
         guest_run "$name" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 600 \
             --model-args "$GPU_HABITS $GPU_PEER_REAL $GPU_PEER_SLOW" --module-args "$GPU_PEER_MODULE" --add "$BIN_DIR/ouro-draw" \
-            --add "$SELFTESTS/radeon_memory" --add "$SELFTESTS/discrete" --add "$file:peer.sh" -- sh /bin/peer.sh
+            --add "$BIN_DIR/ouro-truth" --add "$SELFTESTS/radeon_memory" --add "$SELFTESTS/discrete" --add "$file:peer.sh" -- sh /bin/peer.sh
         if [ "$attempt" = 3 ] || ! grep -q '^not ok .* has no complaint' "$GUEST_DIR/output.txt"; then break; fi
         say "the upstream $driver complained; the guest runs again:"
         grep '^# ' "$GUEST_DIR/output.txt" >&2
@@ -401,6 +401,8 @@ check_peer() {
     done
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no result: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
     results_cover "$GUEST_DIR/output.txt"
+    # what the streams left by way of that driver, and what they leave on the model alone
+    expect "$name/truth" "$VM_LOG/truth-$gpu.log" enter "$BIN_DIR/ouro-compare" "$GUEST_DIR/truth.json"
     [ -z "$REGISTERS" ] || check_registers "$gpu" "$GUEST_DIR"
     REGISTERS=''
 
