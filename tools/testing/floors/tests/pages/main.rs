@@ -37,6 +37,13 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("sources.rst", "src/intel/genxml", "Mesa"),
     ("testing.rst", "snb/", "names of results"),
     ("testing.rst", "host/", "names of results"),
+    ("testing.rst", "guest-", "an output"),
+    ("testing.rst", "gt/", "the upstream driver"),
+    (
+        "testing.rst",
+        "tools/testing/peer/selftests-GPU",
+        "a file that a command writes",
+    ),
     ("uapi.rst", ".defaults/", "sysfs"),
     ("upstream.rst", ".../", "a kernel tree"),
     ("upstream.rst", "Documentation/", "a kernel tree"),
