@@ -3,7 +3,7 @@
 //! a card must find each of them.
 //!
 //! Other faults are those of a device that misbehaves ([`crate::fault`]); a slip is a model that is wrong. There are
-//! none without the feature `slips`, and with it none until a test calls [`set`]. They hold for the thread that called
+//! none without the feature `slips`, and with it none until a test calls `set`. They hold for the thread that called
 //! it, whose steps the engines of a device in process take.
 
 #[cfg(feature = "slips")]
