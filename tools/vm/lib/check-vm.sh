@@ -482,3 +482,22 @@ check_mesa() {
         model_rules "$name" clients
     fi
 }
+
+# check_piglit GPU: unmodified user space: piglit's core list, through Mesa.
+check_piglit() {
+    local gpu=$1 name=$1/piglit verdict test reason
+    results_begin "piglit-$gpu"
+    mkdir -p "$VM_LOG"
+    if ! step_ready clients@mesa; then
+        result SKIP "$name" "piglit's packages cannot be had from this mirror"
+        return
+    fi
+    piglit_run "$PIGLIT_DIR/core.list" "$VM_LOG/piglit-$gpu" 60 --gpu "$gpu" --kernel plain ||
+        result FAIL "$name" "the guest does not come up: see build/check/vm/piglit-$gpu"
+    while IFS=$'\t' read -r verdict test reason; do
+        result "$verdict" "$name/$test" "$reason"
+    done < <(igt_judge "$VM_LOG/piglit-$gpu/results.tsv" "$PIGLIT_DIR/expected-$gpu" '\t')
+    while IFS=$'\t' read -r test reason; do
+        result FAIL "$name/$test" "$reason"
+    done <"$VM_LOG/piglit-$gpu/guests.tsv"
+}

@@ -31,19 +31,30 @@ igt_whole() {
 }
 
 # igt_run LIST DIR LIMIT GUEST-ARGUMENT...: every subtest of the list, in as
-# many guests as it takes. Leaves in DIR: results.tsv (result, name, seconds,
-# reason; as run-igt.sh says), logs/, a folder for each guest, and guests.tsv,
-# one line each that did not come to its end well. With IGT_TOGETHER those of one
+# many guests as it takes, as boots_run says. With IGT_TOGETHER those of one
 # program run in one process (run-igt-together.sh).
 igt_run() {
-    local list=$1 dir=$2 limit=$3 boot=0 ahead=0 out said rest count lost runner=run-igt.sh
+    local list=$1 dir=$2 limit=$3 runner=run-igt.sh
     shift 3
     [ -z "${IGT_TOGETHER:-}" ] || runner=run-igt-together.sh
     rm -rf "$dir"
+    mkdir -p "$dir"
+    igt_list "$list" >"$dir/todo"
+    boots_run "$dir" "sh /bin/$runner $limit" --stall $((limit + 260)) --memory 3G \
+        --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/$runner" "$@"
+}
+
+# boots_run DIR COMMAND GUEST-ARGUMENT...: every test of DIR/todo (its name is
+# all up to a tab), in as many guests as it takes: COMMAND in the guest has them
+# in /out/todo, and leaves the rest to the next boot. Leaves in DIR: results.tsv (result, name, seconds,
+# reason; as run-igt.sh says), logs/, a folder for each guest, and guests.tsv,
+# one line each that did not come to its end well.
+boots_run() {
+    local dir=$1 command=$2 boot=0 ahead=0 out said rest count lost
+    shift 2
     mkdir -p "$dir/logs"
     : >"$dir/results.tsv"
     : >"$dir/guests.tsv"
-    igt_list "$list" >"$dir/todo"
     count=$(wc -l <"$dir/todo")
     while [ -s "$dir/todo" ]; do
         boot=$((boot + 1))
@@ -54,9 +65,8 @@ igt_run() {
         echo "$DMESG_FINE" >"$out/fine"
         : >"$out/results"
         said=
-        "$VM_DIR/guest" --out "$out" --timeout 36000 --stall $((limit + 260)) --memory 3G \
-            --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/$runner" "$@" -- \
-            sh "/bin/$runner" "$limit" 2>"$out/said" || said=$(xargs -d '\n' <"$out/said" | cut -c1-300)
+        "$VM_DIR/guest" --out "$out" --timeout 36000 "$@" -- sh -c "$command" 2>"$out/said" ||
+            said=$(xargs -d '\n' <"$out/said" | cut -c1-300)
         cat "$out/results" >>"$dir/results.tsv"
         mv "$out"/logs/* "$dir/logs/" 2>/dev/null || true
         # Its clock runs ahead, and it did nothing.
@@ -68,16 +78,16 @@ igt_run() {
         rest=$(igt_rest "$out/results" "$out/todo")
         if [ -n "$rest" ] && [ ! -s "$out/exit" ] && ! tail -n 1 "$out/results" | grep -q '^HANG'; then
             lost=$(cat "$out/progress" 2>/dev/null || true)
-            grep -qxF -- "$lost" <<<"$rest" || lost=$(head -n 1 <<<"$rest")
+            cut -f1 <<<"$rest" | grep -qxF -- "$lost" || lost=$(head -n 1 <<<"$rest" | cut -f1)
             printf 'DIED\t%s\t-\t%s\n' "$lost" \
                 "$(dmesg_bad "$out/serial.log" | head -n 1 | cut -c1-200)" >>"$dir/results.tsv"
-            rest=$(grep -vxF -- "$lost" <<<"$rest" || true)
+            rest=$(igt_rest <(printf 'DIED\t%s\n' "$lost") - <<<"$rest")
         elif [ -n "$said" ]; then
             printf '%s\t%s\n' "guest-$boot" "$said" >>"$dir/guests.tsv"
         fi
         printf '%s' "${rest:+$rest
 }" >"$dir/todo"
-        say "guest $boot ended: $(wc -l <"$dir/results.tsv") of $count subtests"
+        say "guest $boot ended: $(wc -l <"$dir/results.tsv") of $count tests"
         # nothing at all came of it: the next would be the same
         if [ -n "$rest" ] && [ "$(wc -l <"$dir/results.tsv")" = 0 ]; then
             say "the guest does not come up: $said"
@@ -92,15 +102,15 @@ igt_rest() {
     awk -F'\t' 'FILENAME == ARGV[1] { done[$2]; next } !($1 in done)' "$1" "$2"
 }
 
-# igt_judge RESULTS EXPECTED: a line each on stdout: verdict, name, what is to
+# igt_judge RESULTS EXPECTED [BLANKS]: a line each on stdout: verdict, name, what is to
 # be said. EXPECTED: lines `FAIL|SKIP|TIMEOUT|CRASH name reason...`; a name that
-# ends in `*` is for all that begin so and have no line of their own.
+# ends in `*` is for all that begin so and have no line of their own. BLANKS are those between the three, of [...].
 #   PASS  passed, and nobody said that it would not
 #   SKIP  skipped or failed as the list says, with the list's reason
 #   FAIL  anything else, and also a pass that the list does not know of
 # shellcheck disable=SC2016 # awk
 igt_judge() {
-    awk -F'\t' -v OFS='\t' '
+    awk -F'\t' -v OFS='\t' -v blanks="${3:- \t}" '
         function line(name, at) {
             if (name in kind) return name
             for (at = length(name); at > 0; at--)
@@ -109,9 +119,9 @@ igt_judge() {
         }
         FILENAME == ARGV[1] {
             sub(/[[:space:]]*#.*$/, "")
-            if (split($0, word, /[ \t]+/) < 3) next
+            if (split($0, word, "[" blanks "]+") < 3) next
             kind[word[2]] = word[1]
-            text = $0; sub(/^[^ \t]+[ \t]+[^ \t]+[ \t]+/, "", text); reason[word[2]] = text
+            text = $0; sub("^[^" blanks "]+[" blanks "]+[^" blanks "]+[" blanks "]+", "", text); reason[word[2]] = text
             next
         }
         {

@@ -73,7 +73,8 @@ run_root() {
 }
 
 # small_root DIR NEWER PACKAGE...: DIR/tree, a Debian with these packages and nothing to build with. NEWER are the
-# patterns of packages that come from sid, '' for none.
+# patterns of packages that come from sid, '' for none. Files that SMALL_ROOT_PATHS leaves out (lines of dpkg.cfg)
+# are not unpacked.
 small_root() {
     local dir=$1 newer=$2 tree=$1/tree mirror
     shift 2
@@ -91,6 +92,7 @@ small_root() {
         printf 'Package: *\nPin: release n=sid\nPin-Priority: 100\n\nPackage: %s\nPin: release n=sid\nPin-Priority: 990\n' \
             "$newer" | root_ns sh -c "cat >'$tree/etc/apt/preferences.d/newer'"
     fi
+    [ -z "${SMALL_ROOT_PATHS:-}" ] || root_ns sh -c "cat >'$tree/etc/dpkg/dpkg.cfg.d/paths'" <<<"$SMALL_ROOT_PATHS"
     root_ns sh -c "rm -f '$tree'/etc/apt/sources.list.d/* '$tree/etc/resolv.conf' &&
         : >'$tree/etc/hosts' && : >'$tree/etc/resolv.conf' && mkdir -p '$tree/mnt' '$tree/out' '$tree/usr/lib/modules'"
     # shellcheck disable=SC2016 # for the shell inside
