@@ -63,8 +63,8 @@ def command_of(test):
         return [command[0], f'{HOME}/tests/{command[1]}', *command[2:]]
     if test.get('type') == 'shader':
         command[1] = f'{HOME}/{command[1]}'
-    # one that wants the window alone is drawn without a framebuffer object
-    return command + (['-auto', '-fbo'] if option.get('run_concurrent') == 'True' else ['-auto'])
+    # Without a window system there is no window, which some would draw to: a framebuffer object stands for it.
+    return [word for word in command if word] + ['-auto', '-fbo']
 
 
 class Kernel:
