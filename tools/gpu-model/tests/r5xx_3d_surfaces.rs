@@ -59,20 +59,30 @@ fn colour_buffers() {
     let mut found = of(&all, Unit::Color);
     found.sort();
     assert_eq!(found, both, "blending reads");
-    // Two buffers: 6:5 of RB3D_CCTL is their number less one; 7:4 is the second one's mask.
-    let (_, all) = drawn_with(&[
-        type0(0x4e00, 1),
-        1 << 5,
-        type0(0x4e28, 2),
-        0x10_0000,
-        0x20_0000,
-        type0(0x4e38, 2),
-        linear,
-        linear,
-        type0(0x4e0c, 1),
-        0xf0,
-    ]);
-    assert_eq!(of(&all, Unit::Color), at(0x20_0000, true));
+    // Two buffers: 6:5 of RB3D_CCTL is their number less one. 7:4 is the second one's mask if bit 12 says that each
+    // has its own; without it, all have the first one's (digest of 3D, §13.1).
+    let second = at(0x20_0000, true);
+    let both = [at(0x10_0000, true), second.clone()].concat();
+    for (own, mask, expected) in [
+        (1 << 12, 0xf0, &second),
+        (1 << 12, 0xff, &both),
+        (0, 0xf, &both),
+        (0, 0xf0, &Vec::new()),
+    ] {
+        let (_, all) = drawn_with(&[
+            type0(0x4e00, 1),
+            1 << 5 | own,
+            type0(0x4e28, 2),
+            0x10_0000,
+            0x20_0000,
+            type0(0x4e38, 2),
+            linear,
+            linear,
+            type0(0x4e0c, 1),
+            mask,
+        ]);
+        assert_eq!(&of(&all, Unit::Color), expected, "{own:#x} {mask:#x}");
+    }
 }
 
 /// Digest A5 and weakness 12: a tiled surface needs all of its tiles. 256 pixels of 32 bits in a row:

@@ -194,7 +194,15 @@ impl Core {
             if n >= repeated && self.seen(reg::US_OUT_FMT0 + 4 * n) & 31 == OUT_UNUSED {
                 continue;
             }
-            let write = mask >> (4 * n) & 15 != 0 || clears;
+            // Without masks of their own, all have the first one's (RB3D_CCTL 12): its copies, and those that have
+            // formats of their own (bit 14). As a reset leaves the registers, there is no other target.
+            let shared = n < repeated || control >> 14 & 1 != 0;
+            let own = if shared && control >> 12 & 1 == 0 {
+                0
+            } else {
+                4 * n
+            };
+            let write = mask >> own & 15 != 0 || clears;
             // A resolve reads its samples.
             let read = read || (resolved && n == 0);
             if !write && !read {
