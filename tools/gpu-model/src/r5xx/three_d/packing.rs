@@ -132,8 +132,14 @@ impl Packing {
         self.fields.iter().map(bits).fold(0, |all, b| all | b)
     }
 
-    /// Lanes of a pixel; of those that it has not, alpha is 1, the others are 0.
+    /// Lanes of a pixel; of those that it has not, alpha is 1, the others are 0. One of 8 bits is an intensity,
+    /// "duplicated for all 3 channels" (R5xx guide, list of data types, 9); it is alpha as well where the shader's alpha
+    /// was stored. (Inferred: cards blend both luminance and alpha by the alpha of the target, and come out right.)
     pub fn unpack(&self, pixel: u128) -> Vec4 {
+        if let (1, [only]) = (self.bytes, &self.fields[..]) {
+            let v = only.decode(pixel as u32 & 0xff);
+            return [v, v, v, if self.selects[2] == 0 { v } else { 1.0 }];
+        }
         let mut lanes = [0.0, 0.0, 0.0, 1.0];
         for f in &self.fields {
             let mask = (1u128 << f.bits) - 1;
@@ -271,6 +277,11 @@ mod tests {
                 let pixel = pixel & p.mask(15);
                 assert_eq!(p.pack(p.unpack(pixel)), pixel, "{format}");
             }
+        }
+        // An intensity is in all three colours (guide, data type 9), and in alpha if alpha was stored: C2_SEL.
+        for (out_fmt, alpha) in [(1 << 12, 1.0), (0, 0.2)] {
+            let p = Packing::new(9, out_fmt).expect("a format");
+            assert_eq!(p.unpack(0x33), [0.2, 0.2, 0.2, alpha]);
         }
         // Without an alpha, it is 1.
         let p = Packing::new(4, BGRA).expect("a format");
