@@ -226,14 +226,18 @@ impl Core {
             let base = self.seen(reg::RB3D_COLOROFFSET0 + 4 * n);
             let tiles = pitch >> 16;
             let micro = tiles >> 1 & 3;
-            // 2 x 2 blocks are for textures and the host only (§2.2).
+            // 2 x 2 blocks of 64 bits are "supported by: tx/hdp" (§2.2), so not by this unit. But user space fills
+            // such textures by drawing, and gets them right on cards: it is told, and draws.
+            if (micro, bytes) == (1, 8) {
+                self.notes
+                    .lint(Rule::UnsupportedTiling, || format!("colour {pitch:#010x}"));
+            }
             let known = layout(
                 tiles & 1 != 0,
                 micro,
                 bytes,
                 u64::from(pitch & 0x3ffe) * bytes,
-            )
-            .filter(|_| !(micro == 1 && bytes == 8));
+            );
             let what = (Unit::Color, n, format);
             self.add_target(out, what, (base, bytes, known), (read, write));
         }
