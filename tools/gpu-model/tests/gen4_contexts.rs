@@ -4,6 +4,7 @@
 mod gen4_rig;
 
 use gen4_rig::*;
+use gpu_model::counters::Counter;
 use gpu_model::ring::chip::{G45, G965, GM45};
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::StepResult;
@@ -40,6 +41,31 @@ fn contexts() {
         rig.submit(RCS, &[START, BATCH]);
         rig.gpu.run_until_idle(100);
         assert_eq!(rig.gpu.step(RCS), StepResult::Stopped);
+    }
+}
+
+#[test]
+fn saves_and_restores_are_counted() {
+    // 5.8.1.2: a context is saved if CCID is valid and another one comes, or the same by force (bit 1); the new one is
+    // restored then, unless inhibited (bit 0).
+    for chip in ALL {
+        let rig = Rig::new(chip);
+        let (one, two) = (0x6_0000, 0x6_2000);
+        let counted = || {
+            let counts = [Counter::ContextSaves, Counter::ContextRestores];
+            counts.map(|c| rig.gpu.counter(c))
+        };
+        for (context, expected) in [
+            (one | 0x101, [0, 0]), // CCID is not valid, and the restore inhibited
+            (one | 0x100, [0, 0]), // the same
+            (two | 0x101, [1, 0]),
+            (one | 0x100, [2, 1]),
+            (one | 0x102, [3, 2]), // the same, by force
+        ] {
+            rig.run(RCS, &[0x0c00_0000, context, 0]);
+            assert_eq!(counted(), expected, "{context:#x}");
+        }
+        rig.clean();
     }
 }
 

@@ -108,6 +108,7 @@ impl Core {
     }
 
     fn save_context(&mut self, e: EngineId, ccid: u32) {
+        self.count(Counter::ContextSaves);
         let layout = &self.cfg.chip.context;
         let (main, extended) = (layout.main, layout.extended);
         let mut image = vec![0u32, 0];
@@ -173,6 +174,7 @@ impl Core {
     }
 
     fn restore_context(&mut self, e: EngineId, ccid: u32) {
+        self.count(Counter::ContextRestores);
         let layout = &self.cfg.chip.context;
         let main = layout.main;
         let base = ccid & layout.address;
