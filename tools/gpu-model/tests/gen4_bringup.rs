@@ -54,6 +54,16 @@ fn ids_and_bars() {
 }
 
 #[test]
+fn mobile_chips_say_the_displays_clock() {
+    // Upstream (GCFGC, HPLLVCO): word f0h, 12:8 less one is 0 to 2, and choose a divisor of the PLL that 10c0fh names.
+    for (chip, word) in [(&GM965, 0x0100), (&GM45, 0x0100), (&G965, 0), (&G45, 0)] {
+        let rig = Rig::new(chip);
+        assert_eq!(rig.config(0xf0) & 0xffff, word, "{}", chip.name);
+        assert_eq!(rig.reg(0x1_0c0c) >> 24, 0, "{}", chip.name);
+    }
+}
+
+#[test]
 fn every_product_of_a_class() {
     // G-01.
     let mut all: Vec<u16> = ALL.iter().flat_map(|c| c.ids).copied().collect();

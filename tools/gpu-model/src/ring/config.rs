@@ -104,6 +104,8 @@ impl RingConfig {
 
 /// Offset of GMCH control.
 pub const GGC: usize = 0x50;
+/// Where a mobile Gen4 says its clocks (GCFGC of upstream).
+const CLOCKS: usize = 0xf0;
 /// Offset of the base of stolen memory.
 pub const BDSM: usize = 0x5c;
 /// Where stolen memory is, if there is any: below the place of devices, and above all memory of a guest.
@@ -126,6 +128,11 @@ pub fn pci_config(cfg: &RingConfig) -> PciConfig {
     c.bar_io(4, BAR4_SIZE);
     if let Some(gen4) = cfg.chip.gen4 {
         gen4_config(&mut c, cfg, gen4.g4x);
+        if gen4.mobile {
+            // The display's core clock, as firmware leaves it: 12:8 less one chooses from 1/16, 1/10 and 1/8 of a PLL
+            // of 3,200 MHz (register 10c0fh: 0); upstream finds a mobile chip without one broken.
+            c.put(CLOCKS, &0x0100_u16.to_le_bytes());
+        }
         return c;
     }
     // GGMS in 9:8; stolen memory in 7:3, in units of 32 MB.
