@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=busybox
 # In the guest: the IGT subtests of /out/todo, one after the other, each with a
-# time limit of $1 seconds. A line of /out/results each: result, name, seconds,
-# reason; what it said is in /out/logs. After one that leaves traces (killed,
-# or with a bad line in the kernel log) the rest is left to the next boot.
+# time limit of $1 seconds, or a longer one of its own in /bin/limits. A line of
+# /out/results each: result, name, seconds, reason; what it said is in /out/logs.
+# After one that leaves traces (killed, or with a bad line in the kernel log) the
+# rest is left to the next boot.
 #   PASS SKIP FAIL     as the test says
 #   CRASH              ended by a signal
 #   TIMEOUT            ended by the limit
@@ -11,7 +12,7 @@
 #   DMESG              a bad line in the kernel log (/out/bad has the pattern,
 #                      /out/fine what of it is fine)
 
-limit=$1
+common=$1
 tests=/usr/libexec/igt-gpu-tools
 mkdir -p /out/logs
 mkfifo /tmp/done
@@ -90,6 +91,7 @@ end_all() {
 cp /out/todo /tmp/todo
 while IFS= read -r name; do
     echo "$name" >/out/progress
+    limit=$(awk -v name="$name" -v limit="$common" '$1 == name && $2 > limit {limit = $2} END {print limit}' /bin/limits)
     program=${name%%@*}
     rest=${name#"$program"}
     rest=${rest#@}

@@ -17,6 +17,11 @@ igt_list() {
     sed -E 's/#.*$//; s/^[[:space:]]+//; s/[[:space:]]+$//; /^$/d' "$1" | awk '!seen[$0]++'
 }
 
+# igt_limits FILE: of those subtests whose comment is `limit SECONDS`, their name and the seconds.
+igt_limits() {
+    sed -nE 's/^[[:space:]]*([^#[:space:]]+)[[:space:]]*#.*\<limit ([0-9]+)$/\1 \2/p' "$1"
+}
+
 # igt_whole TREE: all subtests of the families that are about the kernel's interfaces, in IGT's order: the programs
 # themselves say which. Not gem_concurrent, which has 485,000, nor those that sleep or hibernate.
 # shellcheck disable=SC2016 # for the shell in the tree
@@ -34,14 +39,16 @@ igt_whole() {
 # many guests as it takes, as boots_run says. With IGT_TOGETHER those of one
 # program run in one process (run-igt-together.sh).
 igt_run() {
-    local list=$1 dir=$2 limit=$3 runner=run-igt.sh
+    local list=$1 dir=$2 limit=$3 longest runner=run-igt.sh
     shift 3
     [ -z "${IGT_TOGETHER:-}" ] || runner=run-igt-together.sh
     rm -rf "$dir"
     mkdir -p "$dir"
     igt_list "$list" >"$dir/todo"
-    boots_run "$dir" "sh /bin/$runner $limit" --stall $((limit + 260)) --memory 3G \
-        --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/$runner" "$@"
+    igt_limits "$list" >"$dir/limits"
+    longest=$( (echo "$limit"; awk '{print $2}' "$dir/limits") | sort -n | tail -n 1)
+    boots_run "$dir" "sh /bin/$runner $limit" --stall $((longest + 260)) --memory 3G \
+        --add "$dir/limits" --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/$runner" "$@"
 }
 
 # boots_run DIR COMMAND GUEST-ARGUMENT...: every test of DIR/todo (its name is
