@@ -2,8 +2,8 @@
 # The modelled GPUs that guests run on: tools/vm/gpus has a file for each, of
 #   GPU_DRIVER   the upstream driver of such a card; the interface is its
 #   GPU_KERNELS  kernels on which `make check` has it; none: ouro is not tried there yet
-#   GPU_PARTS    what else it has: peer (the upstream driver), igt, mesa, piglit (by Mesa), bench (figures in
-#                tools/testing/bench)
+#   GPU_PARTS    what else it has: peer (the upstream driver; peer-asked: by `make check-peer` alone), igt, mesa,
+#                piglit (by Mesa), bench (figures in tools/testing/bench)
 #   GPU_COSTS    engines whose cost of submission is judged
 #   GPU_MODEL    arguments of the model in every guest
 #   GPU_MEMORY   memory of a guest with our own driver, if not as much as usual
