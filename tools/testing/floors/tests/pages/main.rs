@@ -38,6 +38,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("testing.rst", "snb/", "names of results"),
     ("testing.rst", "host/", "names of results"),
     ("testing.rst", "guest-", "an output"),
+    ("testing.rst", "src/gallium/drivers/r300/ci/", "Mesa"),
     ("testing.rst", "gt/", "the upstream driver"),
     (
         "testing.rst",
