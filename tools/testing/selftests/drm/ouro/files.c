@@ -158,18 +158,21 @@ TEST_F(files, workarounds_of_contexts_are_listed)
 {
 	unsigned int count, offset, value, mask, registers = 0;
 	char path[128], text[4096], engine[16], *line;
+	int found;
 
 	debug_path(self->fd, "i915_wa_registers", path, sizeof(path));
 	cover("debugfs i915_wa_registers");
 	ASSERT_LE(0, file_read(path, text, sizeof(text)));
 	line = strtok(text, "\n");
 	while (line) {
-		ASSERT_EQ(2, sscanf(line, "%15[a-z0-9]: Workarounds applied: %u", engine, &count));
+		found = sscanf(line, "%15[a-z0-9]: Workarounds applied: %u", engine, &count);
+		ASSERT_EQ(2, found);
 		EXPECT_NE(0, count);
 		for (; count; count--) {
 			line = strtok(NULL, "\n");
 			ASSERT_NE(NULL, line);
-			ASSERT_EQ(3, sscanf(line, "0x%x: 0x%x, mask: 0x%x", &offset, &value, &mask));
+			found = sscanf(line, "0x%x: 0x%x, mask: 0x%x", &offset, &value, &mask);
+			ASSERT_EQ(3, found);
 			EXPECT_EQ(0, offset & 3);
 			EXPECT_GT(0x1000000, offset);
 			/* upstream says 0 for some */
