@@ -69,6 +69,11 @@ impl State {
         }
     }
 
+    /// Returns the place of the last draw in the stream.
+    pub(super) fn drawn(&self) -> usize {
+        self.drawn
+    }
+
     /// Checks the scissor for a draw of the packet at `at`. The scissor must not extend beyond the
     /// smallest pitch of a target. If it does, and was set for this draw first, the copy ends it at
     /// the pitch. (Some clients clear more columns than a target has: the pixels behind the pitch
@@ -177,7 +182,12 @@ impl State {
 /// Returns the place of the last write of a register in the packets from `at` to `end`, which have
 /// passed the check.
 #[cold]
-fn last_write(stream: &[u32], mut at: usize, end: usize, register: usize) -> Option<usize> {
+pub(super) fn last_write(
+    stream: &[u32],
+    mut at: usize,
+    end: usize,
+    register: usize,
+) -> Option<usize> {
     let mut last = None;
     while at < end {
         let header = *stream.get(at)?;

@@ -140,9 +140,31 @@ fn weakness_4_the_last_vertex_counts_whole_and_with_every_offset() {
         let stream = stream.command(0x2f, &[1, 0x604, 8]).object(0);
         stream.and(indexed(3).command(0x33, &[0x8000_0810, 0, 2]).object(0))
     };
-    assert!(by_index(2).passes(&[72]));
-    assert!(!by_index(3).passes(&[72]));
-    assert!(!by_index(0xff_ffff).passes(&[1 << 28]));
+    let limit = |stream: Stream, bytes: u64| stream.check(&objects(&[bytes])).map(|out| out[1]);
+    assert_eq!(limit(by_index(2), 72), Ok(2));
+    // The copy lets through no more than the array has: four dwords each, six from one to the next,
+    // the first two dwords behind the start.
+    assert_eq!(limit(by_index(3), 72), Ok(2));
+    assert_eq!(limit(by_index(0xff_ffff), 1 << 28), Ok(0xaa_aaa9));
+    assert_eq!(limit(by_index(3), 24), Ok(0));
+    assert!(limit(by_index(3), 23).is_err());
+    // An offset of indices counts as well.
+    let moved = |offset: u32| {
+        let limit_first = Stream(by_index(3).0[..2].to_vec());
+        let rest = Stream(by_index(3).0[2..].to_vec());
+        limit_first.set(0x208c, &[offset]).and(rest)
+    };
+    assert_eq!(limit(moved(1), 72), Ok(1));
+    assert_eq!(limit(moved(2), 72), Ok(0));
+    assert!(limit(moved(3), 72).is_err());
+    // A limit of an earlier draw stays as it is, since that draw needs it.
+    let twice = |bytes: u64| {
+        let smaller = new().command(0x2f, &[1, 0x604, 8 + 24]).object(0);
+        let again = indexed(3).command(0x33, &[0x8000_0810, 0, 2]).object(0);
+        by_index(2).and(smaller).and(again).passes(&[bytes])
+    };
+    assert!(twice(96));
+    assert!(!twice(95));
     // An element that all vertices share.
     let shared = new()
         .command(0x2f, &[1, 0x004, 0])

@@ -3,8 +3,10 @@
 //! §4.7).
 
 use super::{
-    super::packets::PacketType, require, slot, state::State, BoOffset, Checked, Cursor, Refused,
-    RELOCATION_DWORDS,
+    super::packets::PacketType,
+    require, slot,
+    state::{last_write, State},
+    BoOffset, Checked, Cursor, Refused, RELOCATION_DWORDS,
 };
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -67,6 +69,8 @@ const INDX_BUFFER: u32 = 0xc002_3300;
 const TO_INDEX_PORT: u32 = 0x8000_0810;
 /// Most dwords of `INDX_BUFFER`: 23 bits (digest §2.6).
 const MAX_INDEX_DWORDS: u32 = (1 << 23) - 1;
+/// Index of `VAP_VF_MAX_VTX_INDX`.
+const MAX_INDEX: usize = 0x2134 / 4;
 /// Most dwords of vertices in a `3D_DRAW_IMMD_2`, by the document.
 const MAX_EMBEDDED: usize = 16_381;
 
@@ -146,6 +150,27 @@ impl State {
         Ok(())
     }
 
+    /// Lowers the greatest index, `most`, to that of the last vertex that all arrays have, for the
+    /// draw at `at`, and returns it (row K3). The limit must have been set for this draw first, as
+    /// for the [scissor](State::draws). (Mesa computes it from the size of a BO and the stride,
+    /// and does not subtract the offset of an element inside of a vertex.)
+    fn lower_limit(&mut self, cursor: &mut Cursor<'_>, at: usize, most: u32) -> Checked<u32> {
+        let offset = (self.kept.get(slot::INDEX_OFFSET) << 7) as i32 >> 7;
+        let offset = offset.max(0).unsigned_abs();
+        let mut last = most;
+        for array in self.arrays.iter().take(self.array_count) {
+            let dwords = (array.place.room / 4).checked_sub(array.count.into());
+            let dwords = dwords.ok_or(Refused::Array)?;
+            if let Some(vertices) = dwords.checked_div(array.stride.into()) {
+                last = last.min(vertices.checked_sub(offset).ok_or(Refused::Array)?);
+            }
+        }
+        let said = last_write(cursor.stream, self.drawn(), at, MAX_INDEX);
+        cursor.put(said.ok_or(Refused::Array)?, last)?;
+        self.kept.set(slot::MAX_INDEX, last);
+        Ok(last)
+    }
+
     /// Checks the targets and textures of a draw.
     fn surroundings(&mut self, cursor: &mut Cursor<'_>, at: usize) -> Checked<()> {
         let pitch = self.targets()?;
@@ -205,11 +230,14 @@ impl State {
             count.div_ceil(2)
         };
         // The chip clamps indices to these two limits (§6.2); either may be the larger.
-        let limits = [
+        let (least, most) = (
             self.kept.get(slot::MIN_INDEX),
             self.kept.get(slot::MAX_INDEX),
-        ];
-        self.fetched(limits[0].min(limits[1]), limits[0].max(limits[1]))?;
+        );
+        if self.fetched(least.min(most), least.max(most)).is_err() {
+            let most = self.lower_limit(cursor, at, most)?;
+            self.fetched(least.min(most), least.max(most))?;
+        }
         self.surroundings(cursor, at)?;
         if indices.is_empty() {
             return from_buffer(cursor, next, dwords);
