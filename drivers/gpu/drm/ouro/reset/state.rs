@@ -23,9 +23,7 @@ use super::Why;
 use crate::{
     gem::{caches, Backing, BoDevice},
     hardware::Hardware,
-    submit::{
-        line::Line, lists::logical_ring::LogicalRing, request::Captured, Engine, Request,
-    },
+    submit::{line::Line, lists::logical_ring::LogicalRing, request::Captured, Engine, Request},
 };
 
 /// Page size, in which memory is copied.

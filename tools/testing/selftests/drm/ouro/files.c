@@ -151,8 +151,8 @@ static int objects(int fd)
 
 /*
  * Registers of context images, as IGT reads them: a line with an engine and a count, then so many
- * registers. Only Gen6, Gen7 and DG2 have any. No value has a bit outside of its mask, and each
- * register is a dword in the register window.
+ * registers. No value has a bit outside of its mask, and each register is a dword in the register
+ * window. (Upstream has none on Gen4.)
  */
 TEST_F(files, workarounds_of_contexts_are_listed)
 {
@@ -182,7 +182,8 @@ TEST_F(files, workarounds_of_contexts_are_listed)
 		}
 		line = strtok(NULL, "\n");
 	}
-	EXPECT_EQ(!self->gpu.backend->no_shared_cache, registers != 0);
+	if (!self->gpu.backend->no_shared_cache)
+		EXPECT_LT(0, registers);
 }
 
 /* Objects that the GPU has used are counted, and nothing is left of them. */

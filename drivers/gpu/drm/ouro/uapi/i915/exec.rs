@@ -420,7 +420,10 @@ fn relocations(
         | abi::I915_GEM_DOMAIN_VERTEX;
     let count = o.relocation_count as usize;
     let size = entries.get(index).ok_or(EINVAL)?.object.bytes();
-    uaccess::check(o.relocs_ptr, count.saturating_mul(size_of::<abi::drm_i915_gem_relocation_entry>()))?;
+    uaccess::check(
+        o.relocs_ptr,
+        count.saturating_mul(size_of::<abi::drm_i915_gem_relocation_entry>()),
+    )?;
     let mut out = KVVec::with_capacity(count, GFP_KERNEL_ACCOUNT | __GFP_NOWARN)?;
     while out.len() < count {
         let at = (out.len() * size_of::<abi::drm_i915_gem_relocation_entry>()) as u64;

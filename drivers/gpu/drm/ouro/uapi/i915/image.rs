@@ -26,7 +26,11 @@ type Image = abi::i915_gem_context_param_context_image;
 /// padding, an engine that the context does not have or that is a virtual one, an engine without
 /// execlists, and for an image that the engine cannot have saved; `EPERM` without `CAP_SYS_ADMIN`;
 /// `EFAULT`; `EBUSY` if the context has an image on that engine already; `ENOMEM`.
-pub(super) fn set(gpu: &Gpu, context: &Arc<Context>, arg: &abi::drm_i915_gem_context_param) -> Result {
+pub(super) fn set(
+    gpu: &Gpu,
+    context: &Arc<Context>,
+    arg: &abi::drm_i915_gem_context_param,
+) -> Result {
     require(module_parameters::replay.value() != 0)?;
     if !task::capable(task::Capability::SysAdmin) {
         return Err(EPERM);
@@ -42,6 +46,10 @@ pub(super) fn set(gpu: &Gpu, context: &Arc<Context>, arg: &abi::drm_i915_gem_con
     let bytes = images.saved_bytes();
     require(asked.size >= bytes)?;
     let image: KVVec<u32> = uaccess::read_array(asked.image, bytes as usize / 4)?;
-    require(logical_ring::accepts(engine.hw(), gpu.hardware().topology(), &image)?)?;
+    require(logical_ring::accepts(
+        engine.hw(),
+        gpu.hardware().topology(),
+        &image,
+    )?)?;
     context.choose_image(&engine, image)
 }
