@@ -99,7 +99,7 @@ intree_stage() {
     intree_folder rust/ouro_uapi "$stage" drivers/gpu/drm/ouro/ouro_uapi
     intree_folder tools/testing/selftests/drm/ouro "$stage" tools/testing/selftests/drm/ouro
     intree_folder Documentation/gpu/ouro "$stage" Documentation/gpu/ouro
-    for file in include/uapi/drm/ouro_drm.h Documentation/ABI/testing/{debugfs,sysfs}-driver-ouro; do
+    for file in include/uapi/drm/ouro_drm.h Documentation/ABI/testing/{debugfs-driver,sysfs-driver,sysfs-module}-ouro; do
         install -D -m 644 "$OURO_TOP/$file" "$stage/$file"
     done
     crate_sources "$@"

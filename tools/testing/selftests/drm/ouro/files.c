@@ -149,43 +149,6 @@ static int objects(int fd)
 	return got < 0 ? got : atoi(text);
 }
 
-/*
- * Registers of context images, as IGT reads them: a line with an engine and a count, then so many
- * registers. No value has a bit outside of its mask, and each register is a dword in the register
- * window. (Upstream has none on Gen4.)
- */
-TEST_F(files, workarounds_of_contexts_are_listed)
-{
-	unsigned int count, offset, value, mask, registers = 0;
-	char path[128], text[4096], engine[16], *line;
-	int found;
-
-	debug_path(self->fd, "i915_wa_registers", path, sizeof(path));
-	cover("debugfs i915_wa_registers");
-	ASSERT_LE(0, file_read(path, text, sizeof(text)));
-	line = strtok(text, "\n");
-	while (line) {
-		found = sscanf(line, "%15[a-z0-9]: Workarounds applied: %u", engine, &count);
-		ASSERT_EQ(2, found);
-		EXPECT_NE(0, count);
-		for (; count; count--) {
-			line = strtok(NULL, "\n");
-			ASSERT_NE(NULL, line);
-			found = sscanf(line, "0x%x: 0x%x, mask: 0x%x", &offset, &value, &mask);
-			ASSERT_EQ(3, found);
-			EXPECT_EQ(0, offset & 3);
-			EXPECT_GT(0x1000000, offset);
-			/* upstream says 0 for some */
-			if (mask)
-				EXPECT_EQ(0, value & ~mask);
-			registers++;
-		}
-		line = strtok(NULL, "\n");
-	}
-	if (!self->gpu.backend->no_shared_cache)
-		EXPECT_LT(0, registers);
-}
-
 /* Objects that the GPU has used are counted, and nothing is left of them. */
 TEST_F(files, objects_are_counted)
 {
