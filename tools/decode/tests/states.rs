@@ -125,6 +125,19 @@ fn an_engine_where_no_batch_led_it() {
     );
 }
 
+/// A context image has an address of the GGTT: a batch at the same one is another memory.
+#[test]
+fn a_context_image_is_no_batch() {
+    let text = "ouro error state 1\ngeneration: gen12\nengine: rcs0\nbatch: 0x10000\n\
+        rcs0: busy, head 0x4, tail 0x8, at 0x10004, fetching 0x10004\n\
+        rcs0 --- image = 0x00000000 00010000\n~zzz\nend --- of error state\n";
+    let all = printed(text);
+    assert!(!all.contains("MI_NOOP"), "{all}");
+    // The same memory of user space is printed.
+    let user = printed(&text.replace("image", "user"));
+    assert!(user.contains("MI_NOOP"), "{user}");
+}
+
 #[test]
 fn a_text_that_is_cut_or_damaged() {
     let cut = LOOP.split_at(LOOP.len() - 40).0;

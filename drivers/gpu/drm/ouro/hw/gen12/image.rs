@@ -311,6 +311,14 @@ mod tests {
         assert_eq!(image[1024 + 6], 0x2_2030);
     }
 
+    /// Digest §5.10: 2 and 14 pages; behind the latter, the page of commands is the driver's.
+    #[test]
+    fn the_device_saves_its_pages_only() {
+        let sizes = |images: &Images| (images.saved_bytes(), images.bytes());
+        assert_eq!(sizes(&BLITTER), (0x2000, 0x2000));
+        assert_eq!(sizes(&RENDER), (0xe000, 0xf000));
+    }
+
     /// K4: address and lines, and 0Dh in bits 15:6.
     #[test]
     fn render_runs_commands_within_its_restore() {

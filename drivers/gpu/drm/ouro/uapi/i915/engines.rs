@@ -92,15 +92,15 @@ fn find<'a>(gpu: &'a Gpu, entry: &abi::i915_engine_class_instance) -> Option<&'a
 }
 
 /// Returns the engine that a context parameter names: by class and instance, or, with `by_index`,
-/// by the index in the context's engine map, which is in the instance. Rules out later changes of
-/// the map. Errors: `EINVAL`, also for a virtual engine.
+/// by the index in the context's engine map, which is in the instance. Errors: `EINVAL`, also for a
+/// virtual engine.
 pub(super) fn named_by(
     gpu: &Gpu,
     context: &Context,
     entry: &abi::i915_engine_class_instance,
     by_index: bool,
 ) -> Result<Arc<Engine>> {
-    let engine = match (by_index, context.settle_engines()) {
+    let engine = match (by_index, context.engines()) {
         (false, None) => find(gpu, entry),
         (true, Some(map)) => match map.get(usize::from(entry.engine_instance)) {
             Some(Slot::Engine(index)) => gpu.engines().get(*index),

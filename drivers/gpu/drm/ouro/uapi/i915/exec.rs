@@ -356,6 +356,7 @@ fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Object
     // If addresses are wider than the field in old commands, user space must use softpin.
     require(total == 0 || space <= LOW)?;
     let handles = match total {
+        // No relocation names a target.
         0 => Handles::Lut(0),
         _ => Handles::new(&list, arg.flags)?,
     };

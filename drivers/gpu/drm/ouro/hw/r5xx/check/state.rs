@@ -28,7 +28,7 @@ pub(super) struct State {
     /// The list of these registers, and their allowed bits.
     pub(super) rules: &'static Rules,
     /// Place of the last draw in the stream.
-    drawn: usize,
+    pub(super) drawn: usize,
     /// Addresses of the four colour targets, of the resolve target, and of depth.
     pub(super) colours: [BoOffset; 4],
     pub(super) resolved: BoOffset,
@@ -67,11 +67,6 @@ impl State {
             array_count: 0,
             blit: Blit::new(),
         }
-    }
-
-    /// Returns the place of the last draw in the stream.
-    pub(super) fn drawn(&self) -> usize {
-        self.drawn
     }
 
     /// Checks the scissor for a draw of the packet at `at`. The scissor must not extend beyond the

@@ -130,12 +130,16 @@ impl State {
         Ok(count)
     }
 
+    /// Returns the index offset: 25 bits, with a sign.
+    fn index_offset(&self) -> i32 {
+        (self.kept.get(slot::INDEX_OFFSET) << 7) as i32 >> 7
+    }
+
     /// Checks that all arrays have their vertices up to `last`, whether the chip adds the index
     /// offset before or after it clamps the indices (it is not documented), and that no vertex is
     /// before the first.
     fn fetched(&self, first: u32, last: u32) -> Checked<()> {
-        // 25 bits, with a sign.
-        let offset = (self.kept.get(slot::INDEX_OFFSET) << 7) as i32 >> 7;
+        let offset = self.index_offset();
         let begins = i64::from(first) + i64::from(offset) >= 0;
         require(begins && self.array_count != 0, Refused::Array)?;
         let last = u64::from(last).wrapping_add(u64::from(offset.max(0).unsigned_abs()));
@@ -155,8 +159,7 @@ impl State {
     /// for the [scissor](State::draws). (Mesa computes it from the size of a BO and the stride,
     /// and does not subtract the offset of an element inside of a vertex.)
     fn lower_limit(&mut self, cursor: &mut Cursor<'_>, at: usize, most: u32) -> Checked<u32> {
-        let offset = (self.kept.get(slot::INDEX_OFFSET) << 7) as i32 >> 7;
-        let offset = offset.max(0).unsigned_abs();
+        let offset = self.index_offset().max(0).unsigned_abs();
         let mut last = most;
         for array in self.arrays.iter().take(self.array_count) {
             let dwords = (array.place.room / 4).checked_sub(array.count.into());
@@ -165,7 +168,7 @@ impl State {
                 last = last.min(vertices.checked_sub(offset).ok_or(Refused::Array)?);
             }
         }
-        let said = last_write(cursor.stream, self.drawn(), at, MAX_INDEX);
+        let said = last_write(cursor.stream, self.drawn, at, MAX_INDEX);
         cursor.put(said.ok_or(Refused::Array)?, last)?;
         self.kept.set(slot::MAX_INDEX, last);
         Ok(last)
