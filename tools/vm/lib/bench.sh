@@ -7,6 +7,9 @@
 # contexts are loaded, figures depend on when the model answers, and there is no such file.)
 # shellcheck disable=SC2034 # bench and check-vm.sh read it
 BENCH_FIGURES=$OURO_TOP/tools/testing/bench/figures
+# The same of the upstream driver, to compare with.
+# shellcheck disable=SC2034
+BENCH_UPSTREAM=$OURO_TOP/tools/testing/bench/upstream
 # Per cent by which a figure of a submission or a copy may grow before `make check` says so: they repeat to within two.
 BENCH_TOLERANCE=5
 # The same of the others: a page table that is made, a list that is trimmed, or a call of 1,000 instructions with a

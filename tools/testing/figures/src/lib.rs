@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Figures of `make bench`, as they were recorded from commit to commit, as one picture: a panel for each call, the
+//! instructions of each record as a line, those of the upstream driver dashed.
+
+mod draw;
+mod record;
+
+pub use draw::plot;
+pub use record::{figures, history, upstream, Figures, Record};
