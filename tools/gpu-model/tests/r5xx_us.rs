@@ -305,6 +305,18 @@ fn vectors_that_are_put_out() {
     assert_eq!(b.pixels.written, 0, "U35");
 }
 
+/// "OUTPUT instructions can write to the output registers" and ALU instructions cannot (guide §7.2): U35 as an ALU
+/// instruction, whose W_OMASK (bit 31 of dword 4) writes no depth.
+#[test]
+fn alu_instructions_put_no_depth_out() {
+    let mut b = PixelShaderTest::new(&[[
+        0x00000000, 0x08020080, 0x08020000, 0x00000000, 0x80c0c000, 0x20000000,
+    ]]);
+    b.pixels.depth = [KEPT; 4];
+    b.run();
+    assert_eq!(b.pixels.depth, [KEPT; 4]);
+}
+
 /// U36 to U38: predicates, and the comparison's result.
 #[test]
 fn vectors_of_predicates() {

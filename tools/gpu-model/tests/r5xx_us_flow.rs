@@ -183,6 +183,23 @@ fn programs_lie_anywhere() {
     assert_eq!(b.pixels.temporary[1][3], [2.0; 4]);
 }
 
+/// "The program counter wraps at 512 automatically, so it is valid to load shader programs which utilize the
+/// bottommost and topmost regions" (guide §7.2): START 511, END 1. It is told (digest §18).
+#[test]
+fn programs_go_on_at_the_bottom() {
+    let mut b = PixelShaderTest::new(&[LAST; 512]);
+    for slot in [511, 0] {
+        b.code[6 * slot..][..6].copy_from_slice(&COUNT);
+    }
+    b.control.code_addr = 511 | 1 << 16;
+    b.control.code_range = 511 | 2 << 16;
+    b.pixels.temporary[1][3] = [0.0; 4];
+    let notes = Program::new(&b.code, &b.control).notes();
+    assert_eq!(notes, [Note::Wraps].into_iter().collect());
+    assert_eq!(b.run().steps, 3);
+    assert_eq!(b.pixels.temporary[1][3], [2.0; 4]);
+}
+
 /// Whatever is wrong is told, and ends.
 #[test]
 fn odd_programs() {

@@ -318,7 +318,7 @@ impl Machine<'_> {
                 *p = *p & !masks[n] | comparison(target, result[n]) & masks[n];
             }
         }
-        if inst.alpha.w_omask() {
+        if out && inst.alpha.w_omask() {
             store(&mut self.pixels.depth, a, masks[3]);
         }
         if inst.rgb.alu_wmask() {

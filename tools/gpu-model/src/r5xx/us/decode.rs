@@ -172,7 +172,8 @@ impl Alu {
         let masks = cmn.wmask() | cmn.omask();
         let compared = |alpha: bool| self.rgb.alu_wmask() && cmn.alu_result_sel() == alpha;
         let rgb_kept = masks & 7 != 0 || compared(false);
-        let alpha_kept = masks & 8 != 0 || self.alpha.w_omask() || compared(true);
+        let put_out = cmn.kind() == kind::OUT && self.alpha.w_omask();
+        let alpha_kept = masks & 8 != 0 || put_out || compared(true);
         let rgb_bypass = rgb_kept && self.rgb.omod() == 7 && !matches!(rgb, 4 | 5 | 7 | 8);
         let alpha_bypass = alpha_kept && self.alpha.omod() == 7 && !matches!(alpha, 2 | 3 | 5 | 6);
         notes.add_if(rgb_bypass || alpha_bypass, Note::Bypass);
@@ -228,7 +229,7 @@ impl Program {
 
     fn look_over(&mut self, addr: CodeAddr) {
         let mut notes = Notes::NONE;
-        notes.add_if(addr.high() < addr.low(), Note::NoProgram);
+        notes.add_if(addr.high() < addr.low(), Note::Wraps);
         let end = &self.slots[usize::from(self.end)];
         notes.add_if(end.cmn.kind() != kind::OUT, Note::LastNotOut);
         for n in 0..self.range.1 {
@@ -237,7 +238,7 @@ impl Program {
             match i.body {
                 Body::Alu(alu) => {
                     self.temporaries = self.temporaries.max(alu.temporaries());
-                    self.depth |= alu.alpha.w_omask();
+                    self.depth |= i.cmn.kind() == kind::OUT && alu.alpha.w_omask();
                     alu.notes(i.cmn, &mut notes);
                 }
                 Body::Tex(inst, a, d) => {

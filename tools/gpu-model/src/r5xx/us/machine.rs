@@ -133,9 +133,6 @@ impl Program {
             steps: 0,
             notes: Notes::NONE,
         };
-        if self.notes.has(Note::NoProgram) {
-            return run;
-        }
         let mut flow = Flow::new();
         let mut at = self.first;
         loop {

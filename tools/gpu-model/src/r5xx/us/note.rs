@@ -18,8 +18,8 @@ pub enum Note {
     Relative,
     /// The last instruction is not OUT (§9.5): it is executed all the same.
     LastNotOut,
-    /// END lies before START (§9.1): nothing is executed.
-    NoProgram,
+    /// END lies before START (§18): the program goes on at slot 0, as the guide has it (§7.2).
+    Wraps,
     /// A jump out of US_CODE_RANGE (§9.1): the program ends.
     Range,
     /// More than four loops, four calls or 32 branches in each other (§9.6): the innermost is not counted.
@@ -41,7 +41,7 @@ const ALL: [Note; 12] = [
     Note::Predicate,
     Note::Relative,
     Note::LastNotOut,
-    Note::NoProgram,
+    Note::Wraps,
     Note::Range,
     Note::Nesting,
     Note::LoopCount,
