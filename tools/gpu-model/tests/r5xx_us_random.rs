@@ -4,39 +4,20 @@
 //! allowed, as §9.3 says; all else is compared bit for bit, with each NaN as any other.
 
 mod r5xx_us_second;
+mod second_rig;
 
 use gpu_model::r5xx::us::{Control, Detail, Lookup, Pixels, Program, Quad, Sampler};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
 use r5xx_us_second::any::{instruction, vector};
 use r5xx_us_second::programs::{statements, Compiler, Statement};
 use r5xx_us_second::word::{Alu, Inst};
 use r5xx_us_second::{Machine, Pixel, Registers, Seen};
+use second_rig::check;
 use std::cell::Cell;
 
 /// Instructions after which a program is stopped.
 const MOST: u64 = 3000;
-
-/// Runs a property over as many cases, which are the same each time; `OURO_CASES=n` takes n times as many others.
-fn check<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> TestCaseResult) {
-    let times: Option<u32> = std::env::var("OURO_CASES")
-        .ok()
-        .and_then(|v| v.parse().ok());
-    let config = Config {
-        failure_persistence: None,
-        max_shrink_iters: 2000,
-        ..Config::with_cases(cases.saturating_mul(times.unwrap_or(1)))
-    };
-    let mut runner = match times {
-        Some(_) => TestRunner::new(config),
-        None => {
-            let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-            TestRunner::new_with_rng(config, rng)
-        }
-    };
-    runner.run(strategy, test).unwrap_or_else(|e| panic!("{e}"));
-}
 
 /// Per pixel to per channel.
 fn quad(v: &[[f32; 4]; 4]) -> Quad {
