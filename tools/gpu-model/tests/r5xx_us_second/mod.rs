@@ -67,7 +67,7 @@ pub struct Seen {
     pub at: [[f32; 4]; 4],
     pub dx: [[f32; 4]; 4],
     pub dy: [[f32; 4]; 4],
-    /// A pixel was active, so there is someone to fetch for.
+    /// A pixel was active.
     pub active: bool,
 }
 

@@ -11,7 +11,7 @@ pub fn check<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> T
         .and_then(|v| v.parse().ok());
     let config = Config {
         failure_persistence: None,
-        max_shrink_iters: 2000,
+        max_shrink_iters: 300,
         ..Config::with_cases(cases.saturating_mul(times.unwrap_or(1)))
     };
     let mut runner = match times {
