@@ -56,6 +56,7 @@ fn tests_of(package: &str) -> BTreeSet<String> {
         "ouro-cross" => &["tools/testing/host/tests"],
         "ouro-decode" => &["tools/decode/src", "tools/decode/tests"],
         "ouro-fuzz" => &["tools/testing/fuzz/tests"],
+        "gpu-model" => &["tools/gpu-model/tests"],
         _ => panic!("{package} is none whose tests the list names"),
     };
     for dir in dirs {
