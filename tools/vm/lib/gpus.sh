@@ -8,6 +8,7 @@
 #   GPU_MODEL    arguments of the model in every guest
 #   GPU_MEMORY   memory of a guest with our own driver, if not as much as usual
 #   GPU_REAL     the same with our own driver: habits of real machines
+#   GPU_IGT      more of the model's in IGT's guests with our own driver
 #   GPU_HABITS   arguments of the model that the upstream driver needs
 #   GPU_PEER_MODULE  arguments of the upstream driver
 #   GPU_PEER_REAL  arguments of the model: habits of real machines that the model has while the upstream driver is tried
@@ -51,7 +52,7 @@ gpu_known() {
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
-    GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_PICTURE=yes
+    GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_IGT='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
     . "$VM_DIR/gpus/$1"
