@@ -4,9 +4,9 @@
 //! ([`relocation`]), hangcheck ([`hang`]), the time limit for becoming idle ([`patience`]), sorting
 //! ([`sort`]), memory as text ([`ascii85`]), the parts of a BO that the aperture maps ([`view`])
 //! and when it must not be accessed ([`veil`]), sets of ranges ([`disjoint`]), flushes of the CPU's
-//! caches ([`coherence`]), module parameters ([`choice`]). For execlists: the scheduler
-//! ([`sched`]), the port ([`list`]), the context status buffer ([`events`]), and load balancing
-//! between engines ([`balance`]).
+//! caches ([`coherence`]), freed memory that TLBs may still lead to ([`quarantine`]), module
+//! parameters ([`choice`]). For execlists: the scheduler ([`sched`]), the port ([`list`]), the
+//! context status buffer ([`events`]), and load balancing between engines ([`balance`]).
 //!
 //! Nothing here allocates, takes a lock or waits. Memory comes through [`range::Arena`].
 
@@ -28,6 +28,7 @@ mod heap;
 pub mod list;
 pub mod patience;
 pub mod port;
+pub mod quarantine;
 pub mod range;
 pub mod relocation;
 pub mod sched;

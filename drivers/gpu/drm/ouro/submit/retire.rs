@@ -7,7 +7,8 @@
 //! quarantine until every engine has completed the requests that it had then: each request starts
 //! with a TLB invalidation, so that after that no engine can reach the pages, and they may be
 //! reused. If TLBs may survive that, they are invalidated by registers, once for all waiting
-//! memory. Memory has no seqno of its own: it gathers in one batch while another batch waits.
+//! memory, and no lock is held until the device has done so. Memory has no seqno of its own: it
+//! gathers in one batch while another batch waits ([`ouro_core::quarantine`]).
 //!
 //! A slow tick runs while any request is unfinished. It retires requests without waiters, for which
 //! no interrupt is armed, runs the hangcheck, and lets an idle device sleep.
@@ -21,8 +22,10 @@ use kernel::{
         atomic::{ordering, Atomic},
         Arc, Mutex, SpinLockIrq,
     },
+    time::{delay::fsleep, Delta},
     workqueue::{DelayedWork, Work, WorkItem},
 };
+use ouro_core::quarantine::{Pile, Quarantine};
 use ouro_hw::types::Seqno;
 use ouro_kernel::{fence::Fence, time, work};
 
@@ -48,13 +51,25 @@ const TICK_MS: u32 = 50;
 /// client would cost more than it saves.
 const IDLE_TICKS: u32 = 4;
 
+/// Freed memory.
+#[derive(Default)]
+struct Freed(List<Backing>);
+
+impl Pile for Freed {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn append(&mut self, other: &mut Self) {
+        self.0.push_all_back(&mut other.0);
+    }
+}
+
 /// Freed memory that an engine may still reach through its TLBs.
-struct Quarantine {
-    /// Memory that is unmapped, without a set of seqnos yet.
-    open: List<Backing>,
-    /// Memory that waits for `marks`.
-    closed: List<Backing>,
-    /// The seqno of each engine that must complete before `closed` is free.
+#[derive(Default)]
+struct Waiting {
+    memory: Quarantine<Freed>,
+    /// The seqno of each engine that must complete before the closed set is free.
     marks: KVec<Seqno>,
 }
 
@@ -116,7 +131,7 @@ pub(crate) struct Retirer {
     #[pin]
     incoming: SpinLockIrq<Incoming>,
     #[pin]
-    quarantine: Mutex<Quarantine>,
+    quarantine: Mutex<Waiting>,
     /// Set once the engines exist, cleared when they are gone.
     #[pin]
     engines: Mutex<KVec<Arc<Engine>>>,
@@ -242,11 +257,7 @@ impl Retirer {
                     pressed: Visits::new(),
                     closed: false,
                 }, "ouro_incoming"),
-                quarantine <- new_mutex!(Quarantine {
-                    open: List::new(),
-                    closed: List::new(),
-                    marks: KVec::new(),
-                }, "ouro_quarantine"),
+                quarantine <- new_mutex!(Waiting::default(), "ouro_quarantine"),
                 engines <- new_mutex!(KVec::new(), "ouro_retirer_engines"),
                 hang_check <- new_mutex!(None, "ouro_retirer_hang_check"),
                 copies_held: Atomic::new(false),
@@ -466,11 +477,11 @@ impl Retirer {
         if waiting {
             return false;
         }
-        let quarantine = self.quarantine.lock();
-        quarantine.open.is_empty() && quarantine.closed.is_empty()
+        self.quarantine.lock().memory.is_empty()
     }
 
-    /// Releases everything that can be released now. Process context.
+    /// Releases everything that can be released now, except memory that another caller is about to
+    /// free. Process context.
     pub(crate) fn retire(self: &Arc<Self>) {
         self.follower_queue.clear();
         loop {
@@ -479,56 +490,59 @@ impl Retirer {
             drop(request);
             self.live.fetch_sub(1, ordering::Relaxed);
         }
-        let mut quarantine = self.quarantine.lock();
-        loop {
-            let memory = self.incoming.lock().dying.pop_front();
-            let Some(memory) = memory else { break };
-            quarantine.open.push_back(memory);
-        }
-        let engines = self.engines.lock();
-        loop {
-            if quarantine.closed.is_empty() {
-                if quarantine.open.is_empty() {
-                    break;
-                }
-                let Quarantine {
-                    open,
-                    closed,
-                    marks,
-                } = &mut *quarantine;
-                closed.push_all_back(open);
-                self.hardware.settle_gtt();
-                for (mark, engine) in marks.iter_mut().zip(engines.iter()) {
-                    *mark = engine.last_emitted();
+        while let Some(mut memory) = self.take_freed() {
+            if self.copies_are_gone() {
+                while let Some(memory) = memory.0.pop_front() {
+                    memory.into_arc().end(&self.late);
                 }
             }
-            let passed = quarantine
-                .marks
-                .iter()
-                .zip(engines.iter())
-                .all(|(mark, engine)| engine.progress().passed(*mark));
-            if !passed {
-                drop(engines);
-                drop(quarantine);
-                self.wind();
-                return;
-            }
+            let is_kept = !memory.is_empty();
+            self.quarantine.lock().memory.end(memory);
             // After the end no engine runs, and there is none in the list.
-            if !engines.is_empty() && !self.copies_are_gone() {
-                drop(engines);
-                drop(quarantine);
+            if is_kept && !self.engines.lock().is_empty() {
                 self.wind();
                 return;
-            }
-            while let Some(memory) = quarantine.closed.pop_front() {
-                memory.into_arc().end(&self.late);
             }
         }
     }
 
+    /// Takes freed memory whose seqnos all engines have completed; the caller frees it. Otherwise
+    /// the tick looks again, if some waits for an engine.
+    fn take_freed(self: &Arc<Self>) -> Option<Freed> {
+        let mut waiting = self.quarantine.lock();
+        loop {
+            let memory = self.incoming.lock().dying.pop_front();
+            let Some(memory) = memory else { break };
+            waiting.memory.open().0.push_back(memory);
+        }
+        let engines = self.engines.lock();
+        if waiting.memory.close() {
+            self.hardware.settle_gtt();
+            for (mark, engine) in waiting.marks.iter_mut().zip(engines.iter()) {
+                *mark = engine.last_emitted();
+            }
+        }
+        let mut marks = waiting.marks.iter().zip(engines.iter());
+        if marks.all(|(mark, engine)| engine.progress().passed(*mark)) {
+            return waiting.memory.take();
+        }
+        let waits = waiting.memory.is_closed();
+        drop(engines);
+        drop(waiting);
+        if waits {
+            self.wind();
+        }
+        None
+    }
+
     /// Invalidates the TLBs that may survive requests. Returns whether they are invalidated; if the
-    /// device does not confirm it, they may hold translations until it is reset or gone.
+    /// device does not confirm it, they may hold translations until it is reset or gone. Called by
+    /// who has taken memory out of the quarantine: one caller at a time. Sleeps.
     fn copies_are_gone(&self) -> bool {
+        // After the end no engine runs, and there is none in the list.
+        if self.engines.lock().is_empty() {
+            return true;
+        }
         let gone = match self.hardware.invalidate_tlbs() {
             Err(e) if e != ENODEV => Err(e),
             _ => Ok(()),
@@ -556,6 +570,11 @@ impl Retirer {
         drop(self.pressed());
         self.settle();
         self.retire();
+        // Another caller may be freeing some.
+        while !self.is_empty() {
+            fsleep(Delta::from_millis(1));
+            self.retire();
+        }
         self.late.flush();
     }
 
