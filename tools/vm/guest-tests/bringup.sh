@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# In the guest: the driver's first meeting with a card that shows a picture. TAP. ouro.ko is not loaded. $1: what
-# the log says of a card that is refused, whose picture must stay; nothing: it is accepted.
+# In the guest: the driver's first meeting with a card that shows a picture. TAP. ouro.ko is not loaded, and /tests
+# has the kselftest probe. $1: what the log says of a card that is refused, whose picture must stay; nothing: it is
+# accepted.
 
 . /bin/check.sh
 
@@ -44,6 +45,8 @@ looked_at() {
     load "probe=$id" stop_after=probe && log | grep -q "GGTT of [0-9]* entries" &&
         said "stop_after=probe: the device is released again"
 }
+# a card without a driver is not held awake
+sleeps() { OURO_LOOKED_AT=$place /tests/probe -t a_device_that_was_looked_at_sleeps; }
 # stops STEP: it got so far, had the picture's place, and has let go of all
 stops() {
     load "probe=$id" "stop_after=$1" && log | grep -F "stop_after=$1: the device is released again" || return 1
@@ -67,8 +70,10 @@ check "a step that does not exist binds nothing" no_step
 if [ -n "$refused" ]; then
     check "a card that is refused keeps its picture" is_refused
     check "so it does at the second try" is_refused
+    check "and sleeps again" sleeps
 else
     check "stop_after=probe leaves the picture" looked_at
+    check "and the card sleeps again" sleeps
     for step in table ring request; do check "stop_after=$step lets go of the card" stops "$step"; done
     check "then it is bound, draws and goes" accepted
 fi

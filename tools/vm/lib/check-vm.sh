@@ -319,12 +319,13 @@ check_global() {
 # check_first GPU KERNEL: a card that shows the firmware's picture meets the driver for the first time: it is left
 # alone, looked at, and brought up step by step; and refused, where it can be, which leaves the picture.
 check_first() {
-    local gpu=$1 kernel=$2 name=$1/$2/first
+    local gpu=$1 kernel=$2 name=$1/$2/first tests
     gpu_read "$gpu"
     results_begin "vm-$gpu-$kernel-first"
     mkdir -p "$VM_LOG"
+    tests=$(tests_for "$gpu-$kernel-first" probe)
     guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load --add "$BIN_DIR/ouro-draw" \
-        --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh
+        --tests "$tests" --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no TAP: see output.txt"
     model_rules "$name"
     if [ -n "$GPU_LATE" ]; then
@@ -340,7 +341,7 @@ check_first() {
     fi
     [ -n "$GPU_REFUSED" ] || return
     guest_run "$name/refused" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load \
-        --model-args "$GPU_REFUSED_MODEL" --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh "$GPU_REFUSED"
+        --model-args "$GPU_REFUSED_MODEL" --tests "$tests" --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh "$GPU_REFUSED"
     results_tap "$name/refused" "$GUEST_DIR/output.txt" || result FAIL "$name/refused" "no TAP: see output.txt"
     model_rules "$name/refused"
 }

@@ -25,7 +25,7 @@ use ouro_core::{
 };
 use ouro_hw::{
     chips, for_each_chip,
-    generation::{LocalMemory, Mapping, Translation, Window},
+    generation::{LocalMemory, Mapping, Translation, Window, Windows},
     types::{DmaAddr, GpuAddr, PAGE_SIZE},
     Chip, Iommu,
 };
@@ -306,6 +306,42 @@ fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
     Ok(bytes)
 }
 
+/// The BARs of a device with its GGTT and memory. A framebuffer driver of the firmware may own them
+/// until the device is accepted.
+struct MemoryBars {
+    gtt: CountedBar,
+    /// The BAR of VRAM, and where VRAM begins in it.
+    local: Option<(Claim, u64)>,
+    aperture: Option<Claim>,
+}
+
+impl MemoryBars {
+    /// Takes the BARs from the firmware's framebuffer driver.
+    fn take(pdev: &pci::Device<Core<'_>>, windows: &Windows, claims: &mut Claims<'_>) -> Result<Self> {
+        take_from_firmware(pdev, c"ouro")?;
+        let gtt = claims.window(windows.gtt, c"ouro tables")?;
+        let gtt = Bar::map(pdev, gtt, caching(windows.gtt.mapping))?;
+        let local = match windows.local {
+            Some(window) => Some((claims.bar(window.bar, c"ouro memory")?, window.start.into())),
+            None => None,
+        };
+        let aperture = match windows.aperture {
+            Some(aperture) => {
+                let window = claims.bar(aperture.bar, c"ouro aperture")?;
+                // Before user space maps pages of it.
+                reserve_write_combining(pdev, aperture.bar.into())?;
+                Some(window.part(aperture.start.into(), 0)?)
+            }
+            None => None,
+        };
+        Ok(Self {
+            gtt: CountedBar::new(gtt),
+            local,
+            aperture,
+        })
+    }
+}
+
 /// The step after which the bring-up of a device ends.
 struct StopAfter {
     /// For the log.
@@ -331,7 +367,8 @@ impl StopAfter {
 }
 
 /// Brings a device up to its first request. Another driver that displays on it keeps it until the
-/// device is accepted; bus mastering is disabled until the device's earlier work has ended.
+/// device is accepted; bus mastering is disabled until the device's earlier work has ended. After an
+/// error the device may sleep again, and no PTE leads to a page of the driver.
 fn bring_up(
     pdev: &pci::Device<Core<'_>>,
     chip: &'static Chip,
@@ -341,9 +378,8 @@ fn bring_up(
     enable_mem(pdev)?;
     let dma = DmaDevice::new(pdev, chip.generation.dma_bits().into())?;
     let mut claims = Claims::new(pdev);
-    let map = |claim, window: Window| Bar::map(pdev, claim, caching(window.mapping));
     let regs = claims.window(windows.regs, c"ouro registers")?;
-    let regs = CountedBar::new(map(regs, windows.regs)?);
+    let regs = CountedBar::new(Bar::map(pdev, regs, caching(windows.regs.mapping))?);
 
     let mut bars = [0; 6];
     for (i, len) in (0..).zip(bars.iter_mut()) {
@@ -373,23 +409,14 @@ fn bring_up(
         return Err(e);
     }
 
-    // The device is accepted. A firmware framebuffer driver owns the other BARs until here.
-    take_from_firmware(pdev, c"ouro")?;
-    let gtt = claims.window(windows.gtt, c"ouro tables")?;
-    let gtt = CountedBar::new(map(gtt, windows.gtt)?);
-    let local = match windows.local {
-        Some(window) => Some((claims.bar(window.bar, c"ouro memory")?, window.start.into())),
-        None => None,
-    };
-    let aperture = match windows.aperture {
-        Some(aperture) => {
-            let window = claims.bar(aperture.bar, c"ouro aperture")?;
-            // Before user space maps pages of it.
-            reserve_write_combining(pdev, aperture.bar.into())?;
-            Some(window.part(aperture.start.into(), 0)?)
+    let memory = match MemoryBars::take(pdev, &windows, &mut claims) {
+        Ok(memory) => memory,
+        Err(e) => {
+            look.leave(&regs, &*platform);
+            return Err(e);
         }
-        None => None,
     };
+    let gtt = memory.gtt;
     let hardware = Hardware::new(pdev.as_ref().into(), look, regs, gtt, platform, firmware)?;
     let hardware = Arc::pin_init(hardware, GFP_KERNEL)?;
     let lit = Lit::find(&hardware);
@@ -403,11 +430,15 @@ fn bring_up(
             "the firmware's picture stays: GGTT {from:#x} to {end:#x}\n"
         );
     }
-    let own = match (local, topology.local) {
-        (Some((bar, start)), Some(memory)) => own_memory(pdev, &bar, start, memory, &lit.local)?,
-        _ => Own::default(),
+    let own = match (memory.local, topology.local) {
+        (Some((bar, start)), Some(memory)) => own_memory(pdev, &bar, start, memory, &lit.local),
+        _ => Ok(Own::default()),
     };
-    Gpu::new(hardware, dma, aperture, own.objects, own.tables, &lit)
+    own.and_then(|own| {
+        let (objects, tables) = (own.objects, own.tables);
+        Gpu::new(hardware.clone(), dma, memory.aperture, objects, tables, &lit)
+    })
+    .inspect_err(|_| hardware.leave())
 }
 
 /// Returns whether the administrator wants the driver to bind this device, and how far it is

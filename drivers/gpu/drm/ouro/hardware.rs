@@ -297,6 +297,12 @@ impl Hardware {
         generation.stop(&self.hw());
     }
 
+    /// Gives up the device after a failed bring-up: no interrupts, and it may sleep again.
+    pub(crate) fn leave(&self) {
+        self.stop();
+        self.suspend();
+    }
+
     /// Resets engines, which ends their work. They must be started again. The device must be awake.
     /// Sleeps.
     pub(crate) fn reset(&self, scope: ResetScope) -> Result {
@@ -493,7 +499,7 @@ impl Hardware {
         }
     }
 
-    /// Puts the device to sleep for a system suspend, even if it has users: requests that have
+    /// Puts the device to sleep, even if it has users: at a system suspend, requests that have
     /// completed but are not retired. Process context.
     pub(crate) fn suspend(&self) {
         let _waking = self.waking.lock();

@@ -41,9 +41,10 @@ pub(super) struct Global {
 
 impl Global {
     /// Creates the scratch page and the aliasing PPGTT. The GGTT slots of its directory are taken
-    /// from `population`. Does not write the PTEs of `lit`.
+    /// from `population`. The PTEs of `lit` stay as they are. Nothing is written to the device
+    /// before [`begin`](Self::begin).
     ///
-    /// Errors: `EIO` if the device does not keep written PTEs; `ENOSPC`, `ENOMEM`.
+    /// Errors: `ENOSPC`, `ENOMEM`.
     pub(super) fn new(
         hardware: &Hardware,
         dma: &Arc<DmaDevice>,
@@ -93,10 +94,16 @@ impl Global {
             this.table
                 .set(index as u32, hardware.read_gtt(index as u32));
         }
-        this.fill(hardware);
-        this.check(hardware)
-            .inspect_err(|_| this.retract(hardware))?;
         Ok(this)
+    }
+
+    /// Writes every PTE that no display plane uses. From here on the device may access the scratch
+    /// page, until [`retract`](Self::retract).
+    ///
+    /// Errors: `EIO` if the device does not keep written PTEs.
+    pub(super) fn begin(&self, hardware: &Hardware) -> Result {
+        self.fill(hardware);
+        self.check(hardware)
     }
 
     /// Returns the scratch page, and where the directory is.

@@ -250,7 +250,14 @@ impl<T: Tenant> Space<T> {
             population,
             own: None,
         };
-        Self::with(hardware, Some(global), format, inner, entries)
+        let this = Self::with(hardware, Some(global), format, inner, entries)?;
+        if let Some(global) = &this.global {
+            global
+                .begin(&this.hardware)
+                // The scratch page is about to be freed.
+                .inspect_err(|_| this.retract())?;
+        }
+        Ok(this)
     }
 
     /// Creates a PPGTT for contexts, on chips with a PPGTT per context; `store` is for tables in

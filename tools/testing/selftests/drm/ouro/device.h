@@ -77,6 +77,17 @@ int model_is(const struct place *place);
 int model_pull(const struct place *place);
 int model_put_back(const struct place *place);
 
+/* The registers and the GGTT of an Intel device; a driver may have it, or not. */
+struct looked_at {
+	/* it is held awake; false for chips that always are */
+	bool awake;
+	/* GGTT entries, and how many of them lead to memory */
+	unsigned int entries, valid;
+};
+
+/* Maps the device's registers, and looks. -EOPNOTSUPP: it is not known where this chip has them. */
+int device_look(const struct place *place, struct looked_at *seen);
+
 /* Defaults of ouro (Documentation/gpu/ouro/core.rst, "Recovery"). */
 enum { HANG_MS_DEFAULT = 3000, PREEMPT_MS_DEFAULT = HANG_MS_DEFAULT / 2, SLICE_MS_DEFAULT = 5 };
 /* Sets the time after which a request's engine is reset; until the driver is bound again. */

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A device that misbehaves while the driver comes to it: the probe says so, within bounded time, or
- * goes on without what failed; and when the device is well again, it works.
+ * goes on without what failed; and when the device is well again, it works. A device that the
+ * driver gave up may sleep, and its GGTT leads to nothing of what the driver had.
+ *
+ * OURO_LOOKED_AT is the PCI address of a device at which stop_after=probe has ended:
+ * tools/vm/guest-tests/bringup.sh.
  */
+#include <stdio.h>
+
 #define ANY_I915
 #define MUTE_ENGINES
 #include "test.h"
@@ -11,18 +17,29 @@ FIXTURE(probe)
 {
 	struct gpu gpu;
 	struct place place;
+	/* while it was bound, if all of it may be mapped then, and after the unbind */
+	struct looked_at bound, unbound;
+	bool is_known;
 };
 
 FIXTURE_SETUP(probe)
 {
+	int got;
+
 	gpu_setup(_metadata, &self->gpu);
 	if (!self->gpu.ouro)
 		SKIP(return, "the driver is not ours to unbind: it has no DRM_IOCTL_OURO_DEVICE");
 	ASSERT_EQ(0, device_of(self->gpu.fd, &self->place));
 	if (model_fault(&self->place, FAULT_NONE))
 		SKIP(return, "the device is no model: nobody can make it fail");
+	/* a range is mapped in one way: this one fails where the driver's GGTT is write-combined */
+	device_look(&self->place, &self->bound);
 	gpu_close(&self->gpu);
 	ASSERT_EQ(0, device_unbind(&self->place));
+	got = device_look(&self->place, &self->unbound);
+	self->is_known = got != -EOPNOTSUPP;
+	if (self->is_known)
+		ASSERT_EQ(0, got);
 }
 
 FIXTURE_TEARDOWN(probe)
@@ -43,6 +60,70 @@ static void works(struct __test_metadata *_metadata, const struct place *place)
 		EXPECT_EQ(0x900d + i, gem_read32(gpu.fd, handle, 8 * i));
 	}
 	gpu_close(&gpu);
+}
+
+/*
+ * The device sleeps, and as few entries lead to memory as after an unbind: those of the firmware's
+ * picture.
+ */
+static void is_given_up(struct __test_metadata *_metadata, const struct looked_at *unbound,
+			const struct place *place)
+{
+	struct looked_at seen;
+
+	ASSERT_EQ(0, device_look(place, &seen));
+	EXPECT_FALSE(seen.awake);
+	EXPECT_EQ(unbound->valid, seen.valid);
+}
+
+TEST_F(probe, an_unbind_gives_all_up)
+{
+	if (!self->is_known)
+		SKIP(goto bind, "it is not known where this chip has its GGTT");
+	/* each hole leads to a page of the driver's */
+	if (self->bound.entries)
+		EXPECT_LT(self->bound.entries / 4, self->bound.valid);
+	EXPECT_GT(self->unbound.entries / 16, self->unbound.valid);
+	is_given_up(_metadata, &self->unbound, &self->place);
+bind:
+	ASSERT_EQ(0, device_bind(&self->place));
+}
+
+/* Not only the driver of the next boot does: another one may be bound at once. */
+TEST_F(probe, a_probe_that_fails_gives_all_up)
+{
+	if (!self->is_known)
+		SKIP(goto bind, "it is not known where this chip has its GGTT");
+	/* its tables are written by then */
+	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
+	EXPECT_EQ(-ETIMEDOUT, device_bind(&self->place));
+	ASSERT_EQ(0, model_fault(&self->place, FAULT_NONE));
+	is_given_up(_metadata, &self->unbound, &self->place);
+	/* its engines run */
+	ASSERT_EQ(0, model_fault(&self->place, FAULT_HANG));
+	EXPECT_EQ(-EIO, device_bind(&self->place));
+	ASSERT_EQ(0, model_fault(&self->place, FAULT_NONE));
+	is_given_up(_metadata, &self->unbound, &self->place);
+bind:
+	ASSERT_EQ(0, device_bind(&self->place));
+	works(_metadata, &self->place);
+}
+
+TEST(a_device_that_was_looked_at_sleeps)
+{
+	const char *name = getenv("OURO_LOOKED_AT");
+	struct looked_at seen;
+	struct place place;
+	int got;
+
+	if (!name)
+		SKIP(return, "OURO_LOOKED_AT is not set: no probe has ended early");
+	snprintf(place.name, sizeof(place.name), "%s", name);
+	got = device_look(&place, &seen);
+	if (got == -EOPNOTSUPP)
+		SKIP(return, "it is not known where this chip has its registers");
+	ASSERT_EQ(0, got);
+	EXPECT_FALSE(seen.awake);
 }
 
 /* core.rst, "The way in": a reset that does not happen is tried again. */
