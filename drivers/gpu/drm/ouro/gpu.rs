@@ -13,7 +13,11 @@ pub(crate) mod single_user;
 
 use core::ops::Deref;
 use kernel::{prelude::*, sync::Arc};
-use ouro_hw::{generation::Translation, types::EngineId, EngineClass};
+use ouro_hw::{
+    generation::Translation,
+    types::{EngineId, PAGE_SIZE},
+    EngineClass,
+};
 use ouro_kernel::pci::{Claim, DmaDevice};
 
 use self::single_user::SingleUser;
@@ -116,7 +120,9 @@ impl Gpu {
     /// Returns the size in bytes of an address space of batches.
     pub(crate) fn space_size(&self) -> u64 {
         match self.hardware().topology().space {
-            Translation::PerContext { bits, .. } => 1 << bits,
+            Translation::PerContext { bits, kept, .. } => {
+                (1 << bits) - u64::from(kept) * u64::from(PAGE_SIZE)
+            }
             Translation::Global
             | Translation::Aliasing { .. }
             | Translation::PerContextDirectory { .. } => self.space().size(),

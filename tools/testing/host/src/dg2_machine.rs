@@ -198,6 +198,8 @@ pub struct Dg2Machine {
     pub contexts: Vec<Logical>,
     /// The kernel's own tables.
     pub kernel: Tree,
+    /// Roots of trees whose end leads to a scratch page.
+    ends: Vec<DmaAddr>,
     /// The format of tables.
     pub tables: &'static dyn PageTable,
     /// What the firmware left on: its entries and memory stay as they are.
@@ -301,6 +303,7 @@ impl Dg2Machine {
             ports: Vec::new(),
             contexts: Vec::new(),
             kernel,
+            ends: Vec::new(),
             tables,
             next_addr: FIRST_ADDR,
             lit,

@@ -37,6 +37,29 @@ fn render_is_told_what_its_registers_forget() {
     m.assert_lawful();
 }
 
+/// K5: a fill of 8 bits a pixel, one by four, at the end of the space (upstream's workaround 16018031267). A card
+/// writes no byte of it, says upstream; the model writes the four.
+#[test]
+fn the_blitter_fills_nothing_behind_each_restore() {
+    let mut m = Dg2Machine::default();
+    let space = UserSpace::new(&mut m);
+    let (a, b) = (
+        m.context_in(BCS, space.tree, 0, None),
+        m.context_in(BCS, m.kernel, 0, None),
+    );
+    let (page, _) = space.page(&mut m);
+    m.map(&space.tree, 0xffff_ffff_0000, page);
+    for _ in 0..2 {
+        m.put(page, 0, &[!0; 80]);
+        m.work(a, &Work::default());
+        // Rows of 64 bytes.
+        let rows = [0, 16, 32, 48, 64].map(|at| m.dword(page, at));
+        assert_eq!(rows, [!0xff, !0xff, !0xff, !0xff, !0]);
+        m.work(b, &Work::default());
+    }
+    m.assert_lawful();
+}
+
 /// Dword `n` of the page with the registers.
 fn state(image: &[u32], n: usize) -> u32 {
     image[1024 + n]

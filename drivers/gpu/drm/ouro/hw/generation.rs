@@ -111,6 +111,9 @@ pub enum Translation {
     PerContext {
         /// Width of an address in bits.
         bits: u8,
+        /// Pages at the end of each space that must not be mapped: commands of the backend use
+        /// them as a hole.
+        kept: u32,
         /// Format of the tables.
         tables: &'static dyn PageTable,
     },

@@ -270,8 +270,8 @@ impl<T: Tenant> Space<T> {
     ) -> Result<Arc<Self>> {
         let topology = hardware.topology();
         match topology.space {
-            Translation::PerContext { bits, tables } => {
-                let pages = 1u64 << (bits - PAGE_SIZE.ilog2() as u8);
+            Translation::PerContext { bits, kept, tables } => {
+                let pages = (1u64 << (bits - PAGE_SIZE.ilog2() as u8)) - u64::from(kept);
                 let levels = Levels::new(store.ok_or(ENODEV)?, dma, tables, bits)?;
                 let inner = Inner {
                     population: Population::new(0..pages)?,

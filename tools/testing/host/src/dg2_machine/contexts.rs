@@ -23,6 +23,7 @@ impl Dg2Machine {
         let ring_at = self.local(desc.ring_bytes);
         let status = self.system(PAGE_SIZE);
         let scratch = self.system(PAGE_SIZE);
+        self.end(&tree, scratch);
         let image = self.local(images.bytes());
         let what = FirstImage {
             image: GgttAddr(image.addr),
@@ -81,6 +82,18 @@ impl Dg2Machine {
             is_fresh: template.is_none(),
         });
         self.contexts.len() - 1
+    }
+
+    /// Maps the scratch page where the backend wants a hole. (The core has one in all holes.)
+    fn end(&mut self, tree: &Tree, scratch: Object) {
+        let Translation::PerContext { bits, kept, .. } = self.topo.space else {
+            panic!("contexts have tables of their own");
+        };
+        if !self.ends.contains(&tree.root()) {
+            self.ends.push(tree.root());
+            let kept = u64::from(kept) * u64::from(PAGE_SIZE);
+            self.map(tree, (1 << bits) - kept, scratch);
+        }
     }
 
     /// What an image holds now.

@@ -65,7 +65,7 @@ static const struct documented {
 	/* IHD-OS-V1 Pt 5 (May 2012) §1.1.2: 512 directory entries, 2 GB; digest of it, §4.1 */
 	{ "gen7", 40, 2ull << 30, 3, 0, 0 },
 	/* digest of DG2, §4.5 and §5.2 */
-	{ "gen12", 46, 1ull << 48, 0, 0, 0 },
+	{ "gen12", 46, (1ull << 48) - (64 << 10), 0, 0, 0 },
 	/* digest of "R5xx Acceleration", §4.4 and §5.2 */
 	{ "r5xx", 40, 0, 1, 2, 0 },
 };

@@ -179,6 +179,38 @@ fn color(fill: &PageFill, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&[0; 8])
 }
 
+/// Dwords of [`empty_fill`].
+pub(super) const EMPTY_FILL_DWORDS: usize = 16;
+
+/// A fill of system memory whose four pieces write no byte, says the upstream driver
+/// (`xehp_emit_fastcolor_blt_wabb`): from `to` on, of a surface of 2 by 5 pixels of 8 bits, with
+/// rows of 64 bytes.
+pub(super) fn empty_fill(to: GpuAddr) -> [u32; EMPTY_FILL_DWORDS] {
+    const SURFACE_2_BY_5: [u32; 2] = [0x2000_4004, 0x10];
+    let mut fill = [0; EMPTY_FILL_DWORDS];
+    let head = [
+        header(0x44, 16),
+        FILL_MOCS | (64 - 1),
+        0,
+        // Four rows of one pixel.
+        4 << 16 | 1,
+        to.0 as u32,
+        (to.0 >> 32) as u32,
+        FILL_SYSTEM,
+    ];
+    let places = fill.iter_mut();
+    let (zeros, last) = ([0; 6], [0]);
+    let dwords = head
+        .iter()
+        .chain(&zeros)
+        .chain(&SURFACE_2_BY_5)
+        .chain(&last);
+    for (to, from) in places.zip(dwords) {
+        *to = *from;
+    }
+    fill
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

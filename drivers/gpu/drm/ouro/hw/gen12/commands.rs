@@ -78,6 +78,46 @@ impl LoadRegister {
     }
 }
 
+/// `MI_LOAD_REGISTER_MEM` of a register of the engine, from the GGTT (row 30).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct LoadFromMemory {
+    /// Offset of the register from the engine's base.
+    pub(super) offset: u32,
+    /// The dword to load.
+    pub(super) from: GgttAddr,
+}
+
+impl LoadFromMemory {
+    /// Bit 22: the address is a GGTT address.
+    const GLOBAL: u32 = 1 << 22;
+
+    /// Returns the dwords.
+    pub(super) const fn encode(self) -> [u32; 4] {
+        let header = mi(0x29, 4) | Self::GLOBAL | LoadRegister::OWN;
+        [header, self.offset & REGISTER, self.from.0 & !3, 0]
+    }
+}
+
+/// `MI_LOAD_REGISTER_REG` between registers of the engine (row 31).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct CopyRegister {
+    /// Offset of the source from the engine's base.
+    pub(super) from: u32,
+    /// Offset of the destination.
+    pub(super) to: u32,
+}
+
+impl CopyRegister {
+    /// Bit 18: the source's offset is relative to the engine's base.
+    const OWN_SOURCE: u32 = 1 << 18;
+
+    /// Returns the dwords.
+    pub(super) const fn encode(self) -> [u32; 3] {
+        let header = mi(0x2a, 3) | Self::OWN_SOURCE | LoadRegister::OWN;
+        [header, self.from & REGISTER, self.to & REGISTER]
+    }
+}
+
 /// `PIPE_CONTROL`: the flush of render and compute, with a store of a quadword behind it (§2.2 row
 /// 1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,6 +200,21 @@ mod tests {
         };
         // Row 24: 0x11000000, length 1, bit 19.
         assert_eq!(load.encode(), [0x1108_0001, 0x204, 7]);
+    }
+
+    /// Bits 22, 19 and 18, as in upstream's `gen12_emit_timestamp_wa`.
+    #[test]
+    fn registers_are_loaded_from_memory_and_from_registers() {
+        let load = LoadFromMemory {
+            offset: 0x600,
+            from: GgttAddr(0x0045_7214),
+        };
+        assert_eq!(load.encode(), [0x14c8_0002, 0x600, 0x0045_7214, 0]);
+        let copy = CopyRegister {
+            from: 0x600,
+            to: 0x84,
+        };
+        assert_eq!(copy.encode(), [0x150c_0001, 0x600, 0x84]);
     }
 
     #[test]

@@ -6,8 +6,8 @@
 //! page 1   00 ring context: ring, batch, address space
 //!          60 engine context: general registers, predicates, clocks; on render and compute
 //!             more behind
-//! last     on render and compute, a page that is no part of the context: the commands of the
-//!          per-context workaround batch, which run within each restore ([`super::restore`])
+//! behind   pages that are no part of the context: one with commands that run within each restore,
+//!          and on the blitter one with those behind it ([`super::restore`])
 //! ```
 //!
 //! A first image has a ring context, and inhibits the restore of the engine context (D6): the
@@ -50,22 +50,23 @@ type RingPairs = Pairs<15>;
 /// The clock, and the address space.
 type SpacePairs = Pairs<9>;
 
-/// The commands within a restore, as the ring context has them: address with the number of cache
-/// lines, and the place in the restore, in lines at bits 15:6 (K4). Zero for none.
-#[derive(Default)]
-struct Within {
-    at: u32,
-    offset: u32,
+/// The commands of a restore, as the ring context has them.
+struct Restore {
+    /// Those within it: address with the number of cache lines (K4).
+    within: u32,
+    /// The batch behind it: address with [`BEHIND`] (K5). Zero for none.
+    behind: u32,
 }
 
-/// The place, in lines of the engine context: before its general registers (K4).
+/// Where the commands within a restore run: lines of the engine context, before its general
+/// registers, in bits 15:6 (K4).
 const WITHIN_OFFSET: u32 = 0xd << 6;
-/// The commands' length in lines.
-const WITHIN_LINES: u32 = 1;
+/// Valid, bit 0, and run at each restore, bit 2 (K5).
+const BEHIND: u32 = 1 << 2 | 1;
 
 /// Returns the ring context of `what`: registers in the order of the image, in two loads (D4, D5).
 /// `None` if the size of the ring is invalid (J1), or there is no PPGTT.
-fn ring_context(what: &FirstImage, within: &Within) -> Option<(RingPairs, SpacePairs)> {
+fn ring_context(what: &FirstImage, restore: &Restore) -> Option<(RingPairs, SpacePairs)> {
     let DmaAddr(root) = what.root?;
     let pages = what.ring_bytes / PAGE_SIZE;
     if !what.ring_bytes.is_power_of_two() || pages == 0 || pages > 512 || what.ring.0 == 0 {
@@ -86,9 +87,9 @@ fn ring_context(what: &FirstImage, within: &Within) -> Option<(RingPairs, SpaceP
         (regs::BB_ADDR_UDW, 0),
         (regs::BB_ADDR, 0),
         (regs::BB_STATE, regs::BB_STATE_OWN_SPACE),
-        (regs::BB_PER_CTX_PTR, 0),
-        (regs::INDIRECT_CTX, within.at),
-        (regs::INDIRECT_CTX_OFFSET, within.offset),
+        (regs::BB_PER_CTX_PTR, restore.behind),
+        (regs::INDIRECT_CTX, restore.within),
+        (regs::INDIRECT_CTX_OFFSET, WITHIN_OFFSET),
         (regs::CCID, 0),
         (regs::SEMAPHORE_TOKEN, 0),
         (regs::PRT_BB_STATE[0], 0),
@@ -140,37 +141,35 @@ impl Images {
         }
     }
 
-    /// Returns whether there is a page for commands behind the context.
-    const fn has_commands(&self) -> bool {
-        matches!(self.class, EngineClass::Render | EngineClass::Compute)
-    }
-
-    /// Returns the commands within a restore of `what`.
-    fn within(&self, what: &FirstImage) -> Within {
-        let Some(_) = restore::commands(self.class, Parts::of_card(what.card)) else {
-            return Within::default();
+    /// Returns the commands of a restore of `what`.
+    fn restore(&self, what: &FirstImage) -> Restore {
+        let page = |n: u32| {
+            let bytes = self.pages.wrapping_add(n).wrapping_mul(PAGE_SIZE);
+            what.image.0.wrapping_add(bytes)
         };
-        let behind = self.pages.wrapping_mul(PAGE_SIZE);
-        Within {
-            at: what.image.0.wrapping_add(behind) | WITHIN_LINES,
-            offset: WITHIN_OFFSET,
+        let within = restore::within(self.class, Parts::of_card(what.card), what.image);
+        Restore {
+            within: page(0) | within.lines,
+            behind: restore::behind(self.class).map_or(0, |_| page(1) | BEHIND),
         }
     }
 
     /// Writes these commands behind the context. `state` is from [`Images::state`].
     fn put_commands(&self, what: &FirstImage, state: &mut [u32]) {
-        let behind = (self.pages as usize)
-            .wrapping_sub(1)
-            .wrapping_mul(PAGE_DWORDS);
-        let line = restore::commands(self.class, Parts::of_card(what.card));
-        if let (Some(line), Some(to)) = (line, state.get_mut(behind..)) {
-            put(&mut to.iter_mut(), &line);
+        let pages = (self.pages as usize).wrapping_sub(1);
+        let mut behind = state.chunks_exact_mut(PAGE_DWORDS).skip(pages);
+        let within = restore::within(self.class, Parts::of_card(what.card), what.image);
+        if let Some(page) = behind.next() {
+            put(&mut page.iter_mut(), &within.dwords);
+        }
+        if let (Some(page), Some(batch)) = (behind.next(), restore::behind(self.class)) {
+            put(&mut page.iter_mut(), &batch);
         }
     }
 
     /// Writes page 1 of a first image, and the following ones.
     fn first(&self, what: &FirstImage, state: &mut [u32]) -> Option<()> {
-        let (mut first, second) = ring_context(what, &self.within(what))?;
+        let (mut first, second) = ring_context(what, &self.restore(what))?;
         let control = masked(regs::CTX_NO_SYNC_SWITCH | regs::CTX_RESTORE_INHIBIT, 0);
         first[0].1 = control;
         state.fill(commands::NOOP);
@@ -187,7 +186,7 @@ impl Images {
 
     /// Writes page 1 of a copy of an image that the device saved.
     fn copy(&self, what: &FirstImage, state: &mut [u32]) -> Option<()> {
-        let (first, second) = ring_context(what, &self.within(what))?;
+        let (first, second) = ring_context(what, &self.restore(what))?;
         let all = || first.iter().chain(&second).chain(&CLEARED);
         let mut seen = 0u32;
         let mut places = [(0usize, 0u32); 15 + 9 + CLEARED.len()];
@@ -223,7 +222,8 @@ impl ContextImages for Images {
     }
 
     fn bytes(&self) -> u32 {
-        let pages = self.pages.wrapping_add(u32::from(self.has_commands()));
+        let behind = u32::from(restore::behind(self.class).is_some());
+        let pages = self.pages.wrapping_add(1).wrapping_add(behind);
         pages.wrapping_mul(PAGE_SIZE)
     }
 
@@ -279,7 +279,7 @@ mod tests {
     };
 
     fn first() -> Vec<u32> {
-        let mut image = vec![0xaaaa_aaaa; 2048];
+        let mut image = vec![0xaaaa_aaaa; 4096];
         image[..1024].fill(0);
         assert!(BLITTER.first_image(&WHAT, &mut image));
         image
@@ -296,7 +296,8 @@ mod tests {
             0x2_2244, 0x0009_0009,
             0x2_2034, 0, 0x2_2030, 0, 0x2_2038, 0x0012_3000, 0x2_203c, 0x3001,
             0x2_2168, 0, 0x2_2140, 0, 0x2_2110, 0x20,
-            0x2_21c0, 0, 0x2_21c4, 0, 0x2_21c8, 0, 0x2_2180, 0, 0x2_22b4, 0, 0x2_2120, 0, 0x2_2124, 0,
+            // K4 and K5: behind its two pages; a line at 0Dh of bits 15:6; bits 2 and 0.
+            0x2_21c0, 0x0045_9005, 0x2_21c4, 0x0045_8001, 0x2_21c8, 0x340, 0x2_2180, 0, 0x2_22b4, 0, 0x2_2120, 0, 0x2_2124, 0,
             0, 0x1108_1011,
             0x2_23a8, 0,
             0x2_228c, 0, 0x2_2288, 0, 0x2_2284, 0, 0x2_2280, 0, 0x2_227c, 0, 0x2_2278, 0,
@@ -305,17 +306,22 @@ mod tests {
         assert_eq!(image[1024..1024 + 0x34], expected);
         assert!(image[1024 + 0x34..1024 + 0x60].iter().all(|d| *d == 0));
         assert_eq!(image[1024 + 0x60], 0x0500_0001);
-        assert!(image[1024 + 0x61..].iter().all(|d| *d == 0));
+        assert!(image[1024 + 0x61..2048].iter().all(|d| *d == 0));
+        // Commands within a restore, and a batch behind it.
+        assert_eq!((image[2048], image[2048 + 13]), (0x14c8_0002, 0));
+        assert!(image[2048 + 14..3072].iter().all(|d| *d == 0));
+        assert_eq!((image[3072], image[3072 + 16]), (0x5100_000e, 0x0500_0000));
+        assert!(image[3072 + 17..].iter().all(|d| *d == 0));
         // The tail's value is dword 07.
         assert_eq!(BLITTER.tail_at(), Some(0x1000 + 7 * 4));
         assert_eq!(image[1024 + 6], 0x2_2030);
     }
 
-    /// Digest §5.10: 2 and 14 pages; behind the latter, the page of commands is the driver's.
+    /// Digest §5.10: 2 and 14 pages; behind them, the page of commands is the driver's.
     #[test]
     fn the_device_saves_its_pages_only() {
         let sizes = |images: &Images| (images.saved_bytes(), images.bytes());
-        assert_eq!(sizes(&BLITTER), (0x2000, 0x2000));
+        assert_eq!(sizes(&BLITTER), (0x2000, 0x4000));
         assert_eq!(sizes(&RENDER), (0xe000, 0xf000));
     }
 
@@ -328,10 +334,11 @@ mod tests {
             image[1024 + 0x14..][..2].to_vec(),
             image[1024 + 0x16..][..2].to_vec(),
         ];
-        assert_eq!(registers, [[0x21c4, 0x0046_4001], [0x21c8, 0x340]]);
+        assert_eq!(registers, [[0x21c4, 0x0046_4002], [0x21c8, 0x340]]);
         // They stand at 45_6000h + 14 pages.
-        assert_eq!(image[14 * 1024..][..3], [0x1100_0001, 0x26c0, 0x3ff]);
-        assert_eq!(image[14 * 1024 + 3], 0x7a00_0004);
+        let commands = &image[14 * 1024..];
+        assert_eq!(commands[..3], [0x14c8_0002, 0x600, 0x0045_708c]);
+        assert_eq!(commands[27..30], [0x1100_0001, 0x26c0, 0x3ff]);
         // A copy has its own, whatever the template has.
         let mut copy = image.clone();
         for (n, register) in [(0, 0x9c), (1, 0x158)] {
@@ -345,9 +352,11 @@ mod tests {
             ..WHAT
         };
         assert!(RENDER.later_image(&what, &mut copy));
-        assert_eq!(copy[1024 + 0x15], 0x0080_e001);
-        assert_eq!(copy[14 * 1024..][..16], image[14 * 1024..][..16]);
-        // Compute has some on the second part only.
+        assert_eq!(copy[1024 + 0x15], 0x0080_e002);
+        let commands = &copy[14 * 1024..];
+        assert_eq!(commands[..3], [0x14c8_0002, 0x600, 0x0080_108c]);
+        assert_eq!(commands[27..30], [0x1100_0001, 0x26c0, 0x3ff]);
+        // Compute has a line of them on the first part.
         let compute = Images {
             class: EngineClass::Compute,
             ..RENDER
@@ -357,12 +366,14 @@ mod tests {
             ..WHAT
         };
         assert!(compute.first_image(&what, &mut image));
-        assert_eq!((image[1024 + 0x15], image[1024 + 0x17]), (0, 0));
+        assert_eq!(image[1024 + 0x15], 0x0046_4001);
+        // K5: nothing runs behind.
+        assert_eq!(image[1024 + 0x13], 0);
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let mut image = vec![0; 2048];
+        let mut image = vec![0; 4096];
         let bad = [
             FirstImage { root: None, ..WHAT },
             FirstImage {
@@ -390,7 +401,7 @@ mod tests {
         for what in &bad {
             assert!(!BLITTER.first_image(what, &mut image), "{what:?}");
         }
-        assert!(!BLITTER.first_image(&WHAT, &mut image[..2047]));
+        assert!(!BLITTER.first_image(&WHAT, &mut image[..4095]));
         assert!(!BLITTER.first_image(&WHAT, &mut []));
     }
 
@@ -429,6 +440,17 @@ mod tests {
         assert_eq!((state[0x71], state[0x81]), (0x1100_0000, 0));
         assert_eq!(state[0x63], 0x5a5a_0000);
         assert_eq!(state[0xcf], 0x5a5a_0036);
+        // K5: the batch behind the restore is this context's own.
+        let what = FirstImage {
+            image: GgttAddr(0x0080_0000),
+            ..WHAT
+        };
+        image[2048..].fill(0x0bad_0bad);
+        assert!(BLITTER.later_image(&what, &mut image));
+        assert_eq!(image[1024 + 0x13], 0x0080_3005);
+        assert_eq!(image[1024 + 0x15], 0x0080_2001);
+        assert_eq!(image[2048..][..3], [0x14c8_0002, 0x600, 0x0080_108c]);
+        assert_eq!(image[3072..][..17], fresh[3072..][..17]);
     }
 
     #[test]
@@ -445,13 +467,18 @@ mod tests {
             assert!(!BLITTER.later_image(&WHAT, &mut image), "{at:x}");
             assert_eq!(image, before);
         }
-        assert!(!BLITTER.later_image(&WHAT, &mut vec![0; 2048]));
+        assert!(!BLITTER.later_image(&WHAT, &mut vec![0; 4096]));
     }
 
     #[test]
     fn sizes_are_those_of_5_10() {
-        // 14 pages, and one for commands; 2.
-        assert_eq!((RENDER.bytes(), BLITTER.bytes()), (0xf000, 0x2000));
+        // 14 and 2 pages, and one or two for commands.
+        let video = Images {
+            class: EngineClass::Video,
+            ..BLITTER
+        };
+        let bytes = [RENDER, BLITTER, video].map(|images| images.bytes());
+        assert_eq!(bytes, [0xf000, 0x4000, 0x3000]);
     }
 
     proptest! {

@@ -138,6 +138,10 @@ const_assert_eq!(core::mem::size_of::<StatusPointers>(), 2);
 
 /// Run time of the running context (row 71, D18).
 pub(super) const CTX_TIMESTAMP: u32 = 0x3a8;
+/// Cache control of command buffers (row 13).
+pub(super) const CMD_BUF_CCTL: u32 = 0x84;
+/// `CS_GPR` R0 (row 87).
+pub(super) const GPR0: u32 = 0x600;
 /// Registers that batches may use beyond those that are always allowed (row 79, Q23).
 pub(super) const NONPRIVILEGED: u32 = 0x4d0;
 /// Number of consecutive ones. (Those at 1D0h have another meaning on the blitter.)

@@ -7,7 +7,7 @@ use super::{
     fuses,
     gt_regs::{self as gt_reg, RpmConfig},
     parts::Parts,
-    pte,
+    pte, restore,
 };
 use crate::{
     coherence::Coherence,
@@ -15,6 +15,7 @@ use crate::{
     engine::StatusPlace,
     generation::{DeviceError, LocalMemory, Pipes, Swizzle, Topology, Translation},
     io::{Hw, PCI_REVISION},
+    types::PAGE_SIZE,
 };
 
 /// Configuration space: identity.
@@ -107,7 +108,8 @@ fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> {
         gtt_entries,
         pages: &pte::GLOBAL,
         space: Translation::PerContext {
-            bits: 48,
+            bits: restore::SPACE_BITS,
+            kept: restore::KEPT / PAGE_SIZE,
             tables: &pte::OWN,
         },
         aperture: 0,

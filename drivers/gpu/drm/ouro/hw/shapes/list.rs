@@ -487,6 +487,7 @@ fn a_topology_can_say_all_that() {
     // Levels follow from the bits of an address: 12 of a page, 9 for each level.
     let space = Translation::PerContext {
         bits: 48,
+        kept: 0,
         tables: &LEVELS,
     };
     let Translation::PerContext { bits, .. } = space else {

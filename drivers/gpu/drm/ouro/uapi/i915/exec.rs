@@ -263,7 +263,7 @@ fn plain(address: u64, space: u64) -> Result<u64> {
     if space <= LOW {
         return Ok(address);
     }
-    let plain = address & (space - 1);
+    let plain = address & (space.next_power_of_two() - 1);
     require(canonical(plain) == address)?;
     Ok(plain)
 }
