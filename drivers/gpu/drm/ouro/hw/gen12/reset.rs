@@ -98,6 +98,16 @@ fn domain(engine: &ListEngine) -> u32 {
     }
 }
 
+/// Sets reset bits, and waits until they have cleared themselves.
+fn set_bits(hw: &Hw<'_>, bits: u32, wait: &dyn SleepWait) -> Result<u32, DeviceError> {
+    // Twice: some units may leave the first reset before others that they communicate with.
+    let once = || {
+        hw.regs.write32(GDRST.offset, bits);
+        poll::sleeping(hw.regs, wait, GDRST, RESET_MICROS, &|v| v & bits == 0)
+    };
+    once().and_then(|_| once())
+}
+
 /// Resets the engines of `scope`, and keeps forcewake.
 pub(super) fn reset(
     hw: &Hw<'_>,
@@ -113,17 +123,19 @@ pub(super) fn reset(
     };
     let these =
         || fuses::numbered(hw).filter(move |(_, e)| group.is_none() || e.desc.reset_group == group);
-    let bits = match group {
-        None => gt_reg::GDRST_FULL,
-        Some(_) => these().fold(0, |bits, (_, e)| bits | domain(e)),
-    };
+    let engines = these().fold(0, |bits, (_, e)| bits | domain(e));
     for (_, engine) in these() {
         prepare(engine, hw, wait)?;
     }
-    // Twice: some units may leave the first reset before others that they communicate with.
-    for _ in 0..2 {
-        hw.regs.write32(gt_reg::GDRST, bits);
-        poll::sleeping(hw.regs, wait, GDRST, RESET_MICROS, &|v| v & bits == 0)?;
+    match group {
+        Some(_) => {
+            set_bits(hw, engines, wait)?;
+        }
+        None => {
+            // Workaround 22011100796: the engines first, as well as it goes.
+            at_best(set_bits(hw, engines, wait))?;
+            set_bits(hw, gt_reg::GDRST_FULL, wait)?;
+        }
     }
     for (_, engine) in these() {
         engine.write(hw, regs::RESET_CTL, masked(0, regs::RESET_REQUEST));
@@ -193,7 +205,8 @@ mod tests {
     fn a_full_reset_prepares_all_engines() {
         let mock = device();
         reset(&probed(&mock), ResetScope::All, &mock).unwrap();
-        assert_eq!(mock.written(0x941c), [1, 1]);
+        // Workaround 22011100796: render and blitter, then all.
+        assert_eq!(mock.written(0x941c), [6, 6, 1, 1]);
         for base in [0x2000, 0x2_2000] {
             assert_eq!(mock.written(base + 0xd0), [0x0001_0001, 0x0001_0000]);
         }
@@ -269,7 +282,11 @@ mod tests {
         mock.fix(0x2_20d0, 0);
         mock.fix(0x800c, 0x0200_0200);
         reset(&probed(&mock), ResetScope::All, &mock).unwrap();
-        assert_eq!(mock.written(0x941c), [1, 1]);
+        assert_eq!(mock.written(0x941c), [6, 6, 1, 1]);
+        // Nor do engines that cannot be reset by their own bits.
+        mock.fix(0x941c, 6);
+        reset(&probed(&mock), ResetScope::All, &mock).unwrap();
+        assert_eq!(mock.written(0x941c)[..1], [6]);
     }
 
     #[test]
