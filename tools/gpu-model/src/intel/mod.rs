@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Pieces that several Intel chips share: page tables, translation caches, fences, command decode.
 
+pub mod clocks;
 pub mod cmd3d;
 pub mod fence;
 pub mod gtt;

@@ -15,7 +15,7 @@ use crate::ring::core::Core;
 use crate::ring::engine::{Engine, EngineId, Stop};
 use crate::ring::exec::Step;
 use crate::ring::lint::Rule;
-use crate::ring::regs::{ring, MMIO_SIZE};
+use crate::ring::regs::{reg, ring, MMIO_SIZE};
 use crate::ring::writes::Wrote;
 use std::sync::Arc;
 
@@ -46,6 +46,18 @@ const STARTERS: [u32; 9] = [
     ring::MI_MODE,
     ring::CNTR,
     ring::THRSH,
+];
+
+/// Registers of power management whose change can bring an interrupt of it.
+const CLOCKS: [u32; 8] = [
+    reg::RP_CONTROL,
+    reg::RP_DOWN_TIMEOUT,
+    reg::RP_UP_EI,
+    reg::RP_DOWN_EI,
+    reg::PMINTRMSK,
+    reg::PMIMR,
+    reg::PMIIR,
+    reg::PMIER,
 ];
 
 impl Chip for RingChip {
@@ -108,6 +120,8 @@ impl Chip for RingChip {
         match bars.chip.of_block(offset) {
             Some(row) if STARTERS.contains(&(offset - row.base)) => 1 << row.id as u32,
             None if bars.chip.bus.reset == chip::ResetBy::Register(offset) => !0,
+            // One of them looks when something will be told.
+            None if CLOCKS.contains(&offset) => 1,
             _ => 0,
         }
     }

@@ -63,8 +63,8 @@ fn dwords(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// A step that only time makes another one of.
-fn earliest(step: Step, one: Option<u64>, other: Option<u64>) -> Step {
-    match one.into_iter().chain(other).min() {
+fn earliest(step: Step, times: [Option<u64>; 3]) -> Step {
+    match times.into_iter().flatten().min() {
         Some(at) => Step::NotBefore(at),
         None => step,
     }
@@ -103,10 +103,14 @@ impl Core {
         let step = self.step_now(e);
         let late = self.later.interrupts.next(|i| i.0 == e);
         let watchdog = self.watchdog_due(e);
+        self.count_clocks();
         match step {
             // An engine at rest that still owes an interrupt.
-            Step::Idle | Step::Stopped => earliest(step, late, watchdog),
-            Step::Waiting => earliest(step, self.display_wakes(e), watchdog),
+            Step::Idle | Step::Stopped => {
+                let clocks = self.clocks_due();
+                earliest(step, [late, watchdog, clocks])
+            }
+            Step::Waiting => earliest(step, [self.display_wakes(e), watchdog, None]),
             step => step,
         }
     }

@@ -8,6 +8,7 @@ use crate::intel::regfile::{apply, Domain, Write};
 use crate::intel::standby::Standby;
 use crate::intel::tlb::AddressSpace;
 use crate::ring::chip::EngineRow;
+use crate::ring::clocks::Clocks;
 use crate::ring::config::FifoDrain;
 use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
@@ -42,6 +43,8 @@ pub(crate) struct Gt {
     vcs_rncid: u8,
     /// Time in standby.
     pub standby: Standby,
+    /// Time at work.
+    pub clocks: Clocks,
 }
 
 impl Core {
@@ -246,8 +249,19 @@ impl Core {
                 self.set(reg::PCODE_DATA, RC6_VIDS);
                 0
             }
-            0x04 | 0x08 => 0,
-            0x09 | 0x0c => {
+            0x04 => 0,
+            0x08 => {
+                let entry = self.get(reg::PCODE_DATA);
+                self.gt.clocks.table_write(entry);
+                0
+            }
+            0x09 => {
+                let ratio = self.get(reg::PCODE_DATA);
+                let entry = self.gt.clocks.table_read(ratio);
+                self.set(reg::PCODE_DATA, entry);
+                0
+            }
+            0x0c => {
                 self.set(reg::PCODE_DATA, 0);
                 0
             }

@@ -27,6 +27,7 @@ impl Core {
     /// Makes true what has come due.
     pub fn settle(&mut self) {
         let now = self.notes.clock.now();
+        self.count_clocks();
         self.frame_passes();
         (self.cfg.chip.hooks.settle)(self, now);
         if let Some(at) = self.later.sleep.take_if(|at| *at <= now) {

@@ -52,6 +52,7 @@ impl Core {
         }
         self.reg_write(offset, value, Origin::Cpu);
         self.count_standby();
+        self.count_clocks();
     }
 
     /// Pulls the card.
@@ -119,7 +120,8 @@ impl Core {
             _ if self.cfg.chip.forcewake.has(offset) => self.forcewake_read(offset),
             reg::GT_THREAD_STATUS => self.thread_status(),
             reg::RC6_STATUS..=reg::RC6PP_STATUS => self.gt.standby.read(offset),
-            _ => self.get(offset),
+            _ if !self.cfg.chip.forcewake.needed() => self.get(offset),
+            _ => self.clocks_read(offset).unwrap_or(self.get(offset)),
         }
     }
 
@@ -246,6 +248,7 @@ impl Core {
             _ if chip.forcewake.has(offset) => self.forcewake_written(offset, data),
             reg::GFX_FLSH_CNTL if data & 1 != 0 => self.flush_written(),
             reg::RC_CONTROL => self.standby_taken(),
+            reg::RP_CONTROL => self.clocks_restart(),
             reg::PCODE_MAILBOX => self.pcode(data),
             reg::DEIIR | reg::DEIER | reg::GTIIR | reg::GTIER | reg::PMIIR | reg::PMIER => {
                 self.watch_clear(offset, data);

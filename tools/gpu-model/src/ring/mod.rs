@@ -8,7 +8,7 @@
 //! | `regs.rs`, `display.rs` | the register file |
 //! | `mmio.rs` | register accesses and their effects |
 //! | `gt.rs` | forcewake, FIFO, reset, pcode, TLB invalidation |
-//! | `standby.rs` | when the GT is in render standby |
+//! | `standby.rs`, `clocks.rs` | when the GT is in render standby, and when it is at work |
 //! | `later.rs` | what a fault has put off |
 //! | `irq.rs`, `errors.rs` | interrupts; errors and fault records |
 //! | `mmu.rs`, `aperture.rs` | translation for engines and for the CPU |
@@ -25,6 +25,7 @@ pub(crate) mod aperture;
 pub(crate) mod blit;
 mod bus;
 pub mod chip;
+pub(crate) mod clocks;
 pub mod config;
 pub(crate) mod context;
 pub(crate) mod core;

@@ -69,6 +69,18 @@ pub mod reg {
     pub const ERROR_GEN6: u32 = 0x40a0;
     pub const DONE_REG: u32 = 0x40b0;
     pub const GDRST: u32 = 0x941c;
+    pub const RPNSWREQ: u32 = 0xa008;
+    pub const RP_DOWN_TIMEOUT: u32 = 0xa010;
+    pub const RPSTAT1: u32 = 0xa01c;
+    pub const RP_CONTROL: u32 = 0xa024;
+    pub const RP_UP_THRESHOLD: u32 = 0xa02c;
+    pub const RP_DOWN_THRESHOLD: u32 = 0xa030;
+    pub const RP_CUR_UP_EI: u32 = 0xa050;
+    pub const RP_PREV_UP: u32 = 0xa058;
+    pub const RP_CUR_DOWN_EI: u32 = 0xa05c;
+    pub const RP_PREV_DOWN: u32 = 0xa064;
+    pub const RP_UP_EI: u32 = 0xa068;
+    pub const RP_DOWN_EI: u32 = 0xa06c;
     pub const RC_CONTROL: u32 = 0xa090;
     pub const RC_STATE: u32 = 0xa094;
     pub const PMINTRMSK: u32 = 0xa168;
@@ -183,22 +195,64 @@ pub const GT: &[Row] = &[
     Row(0x9400, "UCGCTL1", 0, ALL, Domain::Chip),
     Row(0x9404, "UCGCTL2", 0, ALL, Domain::Chip),
     Row(reg::GDRST, "GDRST", 0, Write::Bits(0), Domain::Chip),
-    Row(0xa008, "RPNSWREQ", 0, ALL, Domain::Chip),
+    Row(reg::RPNSWREQ, "RPNSWREQ", 0, ALL, Domain::Chip),
     Row(0xa00c, "RC_VIDEO_FREQ", 0, ALL, Domain::Chip),
-    Row(0xa010, "RP_DOWN_TIMEOUT", 0, ALL, Domain::Chip),
+    Row(
+        reg::RP_DOWN_TIMEOUT,
+        "RP_DOWN_TIMEOUT",
+        0,
+        ALL,
+        Domain::Chip,
+    ),
     Row(0xa014, "RP_INTERRUPT_LIMITS", 0, ALL, Domain::Chip),
-    Row(0xa01c, "RPSTAT1", 0, Write::ReadOnly, Domain::Chip),
-    Row(0xa024, "RP_CONTROL", 0, ALL, Domain::Chip),
-    Row(0xa02c, "RP_UP_THRESHOLD", 0, ALL, Domain::Chip),
-    Row(0xa030, "RP_DOWN_THRESHOLD", 0, ALL, Domain::Chip),
-    Row(0xa050, "RP_CUR_UP_EI", 0, Write::ReadOnly, Domain::Chip),
+    Row(reg::RPSTAT1, "RPSTAT1", 0, Write::ReadOnly, Domain::Chip),
+    Row(reg::RP_CONTROL, "RP_CONTROL", 0, ALL, Domain::Chip),
+    Row(
+        reg::RP_UP_THRESHOLD,
+        "RP_UP_THRESHOLD",
+        0,
+        ALL,
+        Domain::Chip,
+    ),
+    Row(
+        reg::RP_DOWN_THRESHOLD,
+        "RP_DOWN_THRESHOLD",
+        0,
+        ALL,
+        Domain::Chip,
+    ),
+    Row(
+        reg::RP_CUR_UP_EI,
+        "RP_CUR_UP_EI",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
     Row(0xa054, "RP_CUR_UP", 0, Write::ReadOnly, Domain::Chip),
-    Row(0xa058, "RP_PREV_UP", 0, Write::ReadOnly, Domain::Chip),
-    Row(0xa05c, "RP_CUR_DOWN_EI", 0, Write::ReadOnly, Domain::Chip),
+    Row(
+        reg::RP_PREV_UP,
+        "RP_PREV_UP",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
+    Row(
+        reg::RP_CUR_DOWN_EI,
+        "RP_CUR_DOWN_EI",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
     Row(0xa060, "RP_CUR_DOWN", 0, Write::ReadOnly, Domain::Chip),
-    Row(0xa064, "RP_PREV_DOWN", 0, Write::ReadOnly, Domain::Chip),
-    Row(0xa068, "RP_UP_EI", 0, ALL, Domain::Chip),
-    Row(0xa06c, "RP_DOWN_EI", 0, ALL, Domain::Chip),
+    Row(
+        reg::RP_PREV_DOWN,
+        "RP_PREV_DOWN",
+        0,
+        Write::ReadOnly,
+        Domain::Chip,
+    ),
+    Row(reg::RP_UP_EI, "RP_UP_EI", 0, ALL, Domain::Chip),
+    Row(reg::RP_DOWN_EI, "RP_DOWN_EI", 0, ALL, Domain::Chip),
     Row(0xa070, "RP_IDLE_HYSTERSIS", 0, ALL, Domain::Chip),
     Row(reg::RC_CONTROL, "RC_CONTROL", 0, ALL, Domain::Chip),
     Row(reg::RC_STATE, "RC_STATE", 0, ALL, Domain::Chip),

@@ -6,6 +6,7 @@ use super::{
     BusLayout, Chip, ContextImage, DisplayEvents, EngineCounters, EngineRow, Forcewake, Hooks,
     IrqBits, IrqBlock, Mchbar, PipeControl, Swizzling, Ways,
 };
+use crate::intel::clocks::Capabilities;
 use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::blit;
@@ -20,6 +21,9 @@ const CACHE_MODE_0: u32 = 0x2120;
 const CACHE_MODE_1: u32 = 0x2124;
 const CXT_SIZE: u32 = 0x21a0;
 const GFX_MODE: u32 = 0x2520;
+/// How the blitter's operands are tiled. No document at hand has it; upstream's selftest igt_client_tiled_blits has it
+/// from Gen6 on, and sets it in batches without privilege.
+const BCS_SWCTRL: u32 = 0x2_2200;
 
 /// 8086:0116 is the mobile GT2.
 pub const SNB: Chip = Chip {
@@ -28,7 +32,15 @@ pub const SNB: Chip = Chip {
     engines: &[RCS, VCS, BCS],
     bus: BusLayout::GEN6,
     irq: IrqBlock::GEN6,
-    mchbar: Mchbar::GEN6,
+    // 650 MHz, which is held, to 1300: an HD Graphics 3000, as of the i7-2620M (Intel's data of the product). The
+    // lowest is the one that is held: the table of clocks that an owner of one has shown to TLP begins with it.
+    mchbar: Mchbar {
+        clocks: Capabilities::new()
+            .with_lowest(13)
+            .with_nominal(13)
+            .with_highest(26),
+        ..Mchbar::GEN6
+    },
     ways: Ways::GEN6,
     mi: &[mi::GEN6],
     // Digest §2.4.
@@ -39,7 +51,7 @@ pub const SNB: Chip = Chip {
     },
     pte: pte::GEN6,
     fences: fence::GEN6,
-    tiled_by: None,
+    tiled_by: Some(BCS_SWCTRL),
     swizzling: Swizzling::GEN6,
     timestamp: ticks_of_80_ns,
     // Eight lines in a batch (GM45, a real machine's error record; §5.3.4.2 says one at least), five in a ring
@@ -218,6 +230,13 @@ const REGISTERS: &[Row] = &[
         0,
         MASKED,
         Domain::Engine(EngineId::Vcs as u8),
+    ),
+    Row(
+        BCS_SWCTRL,
+        "BCS_SWCTRL",
+        0,
+        MASKED,
+        Domain::Engine(EngineId::Bcs as u8),
     ),
     // The upstream driver takes the blitter's fault register for this one.
     Row(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Units outside the engines that chips have each in its own way: the bus, interrupts, the host bridge's window.
 
+use crate::intel::clocks::Capabilities;
 use crate::ring::core::Core;
 use crate::ring::regs::reg;
 
@@ -130,11 +131,13 @@ pub struct Mchbar {
     pub read_only: &'static [u32],
     /// Says what memory there is, at power-on.
     pub(crate) memory: fn(&mut Core),
+    /// The engines' clocks (RP_STATE_CAP); zero where they are no driver's to choose.
+    pub clocks: Capabilities,
 }
 
 impl Mchbar {
     /// Gen6's and Gen7's: sizes of the memory modules of both channels (G-31), which are equal if memory is
-    /// swizzled.
+    /// swizzled; and the clocks, which are the chip's.
     pub const GEN6: Mchbar = Mchbar {
         range: (reg::MCHBAR, reg::MCHBAR_END),
         read_only: &[reg::MAD_DIMM_C0, reg::MAD_DIMM_C1, reg::RP_STATE_CAP],
@@ -142,7 +145,10 @@ impl Mchbar {
             let second = if core.cfg.swizzle { 0x10 } else { 0 };
             core.set(reg::MAD_DIMM_C0, 0x10);
             core.set(reg::MAD_DIMM_C1, second);
+            let clocks = core.cfg.chip.mchbar.clocks;
+            core.set(reg::RP_STATE_CAP, clocks.into());
         },
+        clocks: Capabilities::new(),
     };
 
     /// True for an offset inside.

@@ -12,6 +12,7 @@ use super::{
     IrqBits, IrqBlock, Mchbar, PipeControl, ResetBy, Swizzling, Ways,
 };
 use crate::gen4::{self, bits, Gen4};
+use crate::intel::clocks::Capabilities;
 use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::blit;
 use crate::ring::engine::EngineId;
@@ -107,6 +108,7 @@ pub const G965: Chip = Chip {
             gen4::chipset::CLKCFG,
         ],
         memory: gen4::chipset::channels,
+        clocks: Capabilities::new(),
     },
     ways: Ways {
         // G-10: an address of the bus, of 36 bits.
