@@ -8,7 +8,7 @@ use gpu_model::counters::Counter;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, RingConfig, ENGINES};
-use snb_rig::{block, Rig, TARGET};
+use snb_rig::{block, Rig, BATCH, TARGET};
 
 const BCS: EngineId = EngineId::Bcs;
 const RCS: EngineId = EngineId::Rcs;
@@ -415,6 +415,24 @@ fn blits_run_on_the_blitter() {
     assert_eq!(rig.gpu.counter(Counter::BltCommands), 2);
     assert_eq!(rig.gpu.counter(Counter::BltPixels), 16);
     rig.clean();
+}
+
+#[test]
+fn a_program_says_how_its_blits_are_tiled() {
+    // Upstream's selftest igt_client_tiled_blits, from Gen6 on and in batches without privilege: BCS_SWCTRL (22200h,
+    // upper half a mask) bit 1 makes tiled destinations Y-tiled, of which the columns are 16 bytes wide and 32 rows
+    // high; X rows are 512 bytes.
+    for (control, at) in [(0x0002_0000, 16), (0x0002_0002, 512)] {
+        let rig = Rig::new();
+        let mut batch = vec![0x1100_0001, 0x2_2200, control];
+        batch.extend([0x5430_0804, 0x03f0_0080, 4, 0x0001_0005, TARGET, 0xabcd]);
+        batch.push(0x0500_0000);
+        rig.put(BATCH, &batch);
+        // Bit 8: without privilege. The per-process table is off, so that its addresses are the global ones.
+        rig.run(BCS, &[0x1880_0100, BATCH]);
+        assert_eq!(rig.at(TARGET + at), 0xabcd, "{control:#x}");
+        rig.clean();
+    }
 }
 
 #[test]

@@ -171,21 +171,27 @@ fn stop_ring_stops_between_commands() {
     assert_eq!(rig.reg(0x1206c), 0xffff_ffff);
 }
 
+/// A rig whose video engine has come to rest, and sleeps; behind that a store in its ring.
+fn video_asleep() -> Rig {
+    let rig = Rig::new();
+    rig.run(EngineId::Vcs, &[0, 0]);
+    rig.put(0x20008, &[STORE_GLOBAL, 0, TARGET, 3]);
+    rig
+}
+
 #[test]
 fn video_tail_needs_its_handshake() {
     // Digest G-37: without it an idle video engine does not notice.
-    let rig = Rig::new();
-    rig.put(0x20000, &[STORE_GLOBAL, 0, TARGET, 3]);
-    rig.set(0x12030, 0x10);
+    let rig = video_asleep();
+    rig.set(0x12030, 0x18);
     assert!(rig.gpu.run_until_idle(10));
     assert_eq!(rig.at(TARGET), 0);
     assert_eq!(rig.gpu.lint_count(Rule::VcsTailAsleep), 1);
     // Bit 0 alone is not enough: bit 3 must have dropped.
-    let rig = Rig::new();
-    rig.put(0x20000, &[STORE_GLOBAL, 0, TARGET, 3]);
+    let rig = video_asleep();
     assert_eq!(rig.reg(0x12050) & 8, 8, "asleep");
     rig.set(0x12050, 0x0001_0001);
-    rig.set(0x12030, 0x10);
+    rig.set(0x12030, 0x18);
     assert!(rig.gpu.run_until_idle(10));
     assert_eq!(rig.at(TARGET), 0);
     assert_eq!(
@@ -196,9 +202,23 @@ fn video_tail_needs_its_handshake() {
     // With the poll it is.
     assert_eq!(rig.reg(0x12050) & 8, 8, "waking");
     assert_eq!(rig.reg(0x12050) & 8, 0, "awake");
+    rig.set(0x12030, 0x18);
+    assert!(rig.gpu.run_until_idle(10));
+    assert_eq!(rig.at(TARGET), 3);
+}
+
+#[test]
+fn a_video_ring_that_was_just_enabled_is_awake() {
+    // Upstream's xcs_resume: after a reset the ring is enabled, and has its tail by a plain write. igt_reset_nop
+    // (selftest_hangcheck.c) expects what is in it to be done.
+    let rig = Rig::new();
+    rig.put(0x20000, &[STORE_GLOBAL, 0, TARGET, 3]);
+    assert_eq!(rig.reg(0x12050) & 8, 0, "awake");
     rig.set(0x12030, 0x10);
     assert!(rig.gpu.run_until_idle(10));
     assert_eq!(rig.at(TARGET), 3);
+    rig.clean();
+    assert_eq!(rig.reg(0x12050) & 8, 8, "it sleeps after its work");
 }
 
 #[test]

@@ -103,8 +103,8 @@ impl Depth {
 /// What a chip's blitter can do, and the settings that it takes from elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BltCaps {
-    /// BCS_SWCTRL as it stands, on chips that have it (Gen7): bit 0 makes tiled sources Y-tiled, bit 1 tiled
-    /// destinations. `None` on Gen4 and Gen6, where tiled is X-tiled.
+    /// BCS_SWCTRL as it stands, on chips that have it (Gen6, Gen7): bit 0 makes tiled sources Y-tiled, bit 1 tiled
+    /// destinations. `None` on Gen4, where tiled is X-tiled.
     pub swctrl: Option<u32>,
     /// Fold of address bit 6 in X-tiled operands.
     pub swizzle_x: Swizzle,

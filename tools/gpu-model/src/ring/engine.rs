@@ -129,6 +129,8 @@ pub struct Engine {
     pub prelude: FlushPrelude,
     /// How many PIPE_CONTROLs since the last that stalled the streamer.
     pub unstalled: u32,
+    /// VCS only: its ring was enabled, and had no work since: it has not gone to sleep yet.
+    pub fresh: bool,
     /// VCS only: the tail was written while the engine slept, so it did not notice (digest G-37).
     pub missed_tail: bool,
     /// A partial command at the tail has been reported.
@@ -173,6 +175,7 @@ impl Engine {
             rested: false,
             prelude: FlushPrelude::None,
             unstalled: 0,
+            fresh: false,
             missed_tail: false,
             partial_reported: false,
             suspended_sync: false,

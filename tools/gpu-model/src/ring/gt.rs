@@ -318,7 +318,7 @@ impl Core {
         if self.ring(e, ring::PSMI_CTL) & 1 != 0 {
             self.gt.vcs_countdown > 0
         } else {
-            self.is_idle(e)
+            self.is_idle(e) && !self.engines[e as usize].fresh
         }
     }
 

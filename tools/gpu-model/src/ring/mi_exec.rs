@@ -366,7 +366,9 @@ impl Core {
                 format!("{} odd length {:#010x}", e.name(), d[0])
             });
         }
-        if self.denied(e, "MI_LOAD_REGISTER_IMM") {
+        // A program may say how its blits are tiled.
+        let own = |pair: &[u32]| self.cfg.chip.tiled_by == Some(pair[0] & 0x7f_fffc);
+        if !d[1..].chunks_exact(2).all(own) && self.denied(e, "MI_LOAD_REGISTER_IMM") {
             return Flow::Next;
         }
         // RING_CTL bit 8: this ring may not write registers (VCS PRM 1.1.4).

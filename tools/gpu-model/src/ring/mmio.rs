@@ -378,8 +378,14 @@ impl Core {
             // It slept unless it had work before, or was woken and has shown itself awake.
             let engine = &self.engines[e as usize];
             let working = engine.batch.is_some() || engine.wait.is_some() || head != old;
+            // Upstream gives a ring that it has just enabled its tail as it is (xcs_resume), and its selftest
+            // igt_reset_nop expects the work to be done.
+            let fresh = std::mem::take(&mut self.engine(e).fresh);
             let asleep = if self.ring(e, ring::PSMI_CTL) & 1 != 0 {
                 self.vcs_still_waking()
+            } else if fresh {
+                self.engine(e).missed_tail = false;
+                return;
             } else {
                 !working
             };
@@ -423,6 +429,9 @@ impl Core {
             if void {
                 engine.mmu.as_mut().map(Mmu::unload);
             }
+        }
+        if (old ^ new) & 1 != 0 {
+            self.engine(e).fresh = new & 1 != 0 && self.row(e).sleeps;
         }
         if new & 6 == 4 && old & 6 != 4 && self.cfg.chip.ways.disabled_at_will {
             self.lint(Rule::ReportInRingMode, || e.name().to_owned());
