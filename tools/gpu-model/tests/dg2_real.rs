@@ -187,6 +187,25 @@ fn bits_of_firmware_must_stay() {
     assert_eq!(rig.gpu.lint_count(Rule::BitsLost), 2);
 }
 
+#[test]
+fn an_engines_reset_leaves_bits_of_the_gt() {
+    // Upstream's selftest live_engine_reset_workarounds: those of the GT are as they were. SARB_CHICKEN1 (e90c) bits
+    // 30:29 are a workaround's, which takes them away; MISCCPCTL (9424) bit 1 is one, too.
+    let rig = with("bits");
+    rig.wake_all();
+    for (at, bits) in [(0xe90c, 3 << 29), (0x9424, 1 << 1)] {
+        assert_ne!(rig.reg(at) & bits, 0, "{at:#x}");
+        rig.set(at, rig.reg(at) & !bits);
+    }
+    // RESET_CTL of the blitter, GDRST bit 2: the blitter.
+    rig.set(0x2_20d0, 0x0001_0001);
+    rig.set(0x941c, 1 << 2);
+    for (at, bits) in [(0xe90c, 3 << 29), (0x9424, 1 << 1)] {
+        assert_eq!(rig.reg(at) & bits, 0, "{at:#x}");
+    }
+    rig.clean();
+}
+
 /// PLANE_CTL, PLANE_STRIDE, PLANE_SIZE, PLANE_SURF and TRANSCONF as a driver finds them: 1024 by 768 pixels of
 /// four bytes at global address 800000h, in local memory from 1000000h on.
 #[test]

@@ -55,7 +55,7 @@ impl Core {
         }
         self.leave_interrupts();
         self.leave_picture();
-        self.firmware_bits();
+        self.firmware_bits(|_| true);
     }
 
     /// The command register of the configuration space is written. `before` is what it was.

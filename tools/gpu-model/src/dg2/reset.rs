@@ -87,6 +87,8 @@ impl Core {
                     self.notes.lint(Rule::ResetNotReady, || e.name().to_owned());
                 }
                 self.reset_engine(e);
+                // Of the GT and other engines nothing changes: upstream's selftest live_engine_reset_workarounds.
+                self.firmware_bits(|d| d == Domain::Engine(e as u8));
             }
         }
         if data & !all != 0 {
@@ -100,8 +102,8 @@ impl Core {
         if full {
             self.reset_registers(|d| d == Domain::Gt);
             self.left.unreset = false;
+            self.firmware_bits(|_| true);
         }
-        self.firmware_bits();
         self.update_line();
     }
 

@@ -9,6 +9,8 @@
 use super::core::Core;
 use super::engine::{Class, EngineId};
 use super::lint::Rule;
+use super::regs;
+use crate::intel::regfile::Domain;
 
 /// The chips that a DG2 can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,13 +161,16 @@ pub(crate) const MASKED: &[u32] = &[
 ];
 
 impl Core {
-    /// After power-on and resets: what firmware, or the chip by itself, sets.
-    pub fn firmware_bits(&mut self) {
+    /// After power-on and resets: what firmware, or the chip by itself, sets in registers of the domains that `which`
+    /// selects.
+    pub fn firmware_bits(&mut self, which: impl Fn(Domain) -> bool) {
         if !self.cfg.real.bits {
             return;
         }
         for (at, keep, take, _) in BITS {
-            self.set(*at, self.get(*at) | keep | take);
+            if regs::map().get(*at).is_some_and(|d| which(d.domain)) {
+                self.set(*at, self.get(*at) | keep | take);
+            }
         }
     }
 
