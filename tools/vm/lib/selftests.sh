@@ -122,24 +122,31 @@ selftests_judge() {
 }
 
 # selftests_record KNOWN RESULTS: writes KNOWN: its head, then each test that there is with its result, and the reason
-# that stood there.
+# that stood there. Of a group without any result, that did not run, all stays as it is.
 selftests_record() {
     local known=$1 results=$2
     [ -e "$known" ] || : >"$known"
     {
         if [ -s "$known" ]; then sed '/^[^#]/,$d' "$known"; else echo "# SPDX-License-Identifier: GPL-2.0"; fi
         awk '
+            function group(name) { split(name, part, "/"); return part[1] "/" part[2] }
             FILENAME == ARGV[1] {
                 if (/^[ \t]+[^ \t]/ && name != "") { reason[name] = reason[name] "\n" $0; next }
                 if (/^#/ || NF < 2) next
                 name = $2; text = $0; sub(/^[^ ]+ [^ ]+/, "", text); reason[name] = text
+                was[name] = $1; order[++n] = name
                 next
             }
-            { split($0, field, "\t"); name = field[2]
-              if (!(name in result)) order[++n] = name
+            { split($0, field, "\t"); name = field[2]; ran[group(name)] = 1
+              if (!(name in result) && !(name in was)) order[++n] = name
               result[name] = field[1] }
-            END { for (i = 1; i <= n; i++) print result[order[i]] " " order[i] (result[order[i]] == "PASS" ? "" : reason[order[i]]) }
-            ' "$known" "$results"
+            END {
+                for (i = 1; i <= n; i++) {
+                    name = order[i]
+                    if (name in result) print result[name] " " name (result[name] == "PASS" ? "" : reason[name])
+                    else if (!(group(name) in ran)) print was[name] " " name reason[name]
+                }
+            }' "$known" "$results"
     } >"$known.new"
     mv "$known.new" "$known"
 }
