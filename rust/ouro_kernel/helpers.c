@@ -216,6 +216,36 @@ void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object
 	spin_unlock(&file->table_lock);
 }
 
+/* Looks up n handles, a stride apart: a reference each, NULL for an unknown one. */
+void ouro_gem_lookup(struct drm_file *file, const void *handles, size_t stride,
+		     struct drm_gem_object **objects, unsigned int n)
+{
+	struct drm_gem_object *obj;
+
+	spin_lock(&file->table_lock);
+	for (; n; n--, handles += stride) {
+		obj = idr_find(&file->object_idr, *(const u32 *)handles);
+		if (obj)
+			drm_gem_object_get(obj);
+		*objects++ = obj;
+	}
+	spin_unlock(&file->table_lock);
+}
+
+/* Calls each() for the object of a handle, under a spinlock. Returns whether there is one. */
+bool ouro_gem_with(struct drm_file *file, u32 handle,
+		   void (*each)(struct drm_gem_object *obj, void *data), void *data)
+{
+	struct drm_gem_object *obj;
+
+	spin_lock(&file->table_lock);
+	obj = idr_find(&file->object_idr, handle);
+	if (obj)
+		each(obj, data);
+	spin_unlock(&file->table_lock);
+	return obj;
+}
+
 /*
  * Returns the object that owns all these offsets, with a reference, or NULL.
  * An object whose count is zero is being freed, which needs this lock, too.
@@ -323,60 +353,6 @@ int ouro_vma_leave_file(struct vm_area_struct *vma, struct drm_device *dev)
 	vma_set_file(vma, file);
 	fput(file);
 	return 0;
-}
-
-struct ouro_insert {
-	struct vm_area_struct *vma;
-	unsigned long start;
-	const unsigned long *pfns;
-};
-
-static int ouro_insert_pte(pte_t *pte, unsigned long address, void *data)
-{
-	struct ouro_insert *insert = data;
-	unsigned long pfn = insert->pfns[(address - insert->start) >> PAGE_SHIFT];
-
-	/* No page to map, or another fault has mapped it. */
-	if (!pfn || !pte_none(ptep_get(pte)))
-		return 0;
-	set_pte_at(insert->vma->vm_mm, address, pte,
-		   pte_mkspecial(pfn_pte(pfn, insert->vma->vm_page_prot)));
-	return 0;
-}
-
-static bool ouro_all_ram(const unsigned long *pfns, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (pfns[i] && !pfn_valid(pfns[i]))
-			return false;
-	return true;
-}
-
-/*
- * Maps n pages from address on, except those whose entry of pfns is 0.
- *
- * On x86, vmf_insert_pfn() looks up how each page of RAM is mapped elsewhere, and uses the same
- * caching. So this writes the PTEs of RAM itself in one walk, with the caching of the mapping.
- */
-vm_fault_t ouro_insert_pfns(struct vm_area_struct *vma, unsigned long address,
-			    const unsigned long *pfns, unsigned int n)
-{
-	struct ouro_insert insert = { .vma = vma, .start = address, .pfns = pfns };
-	vm_fault_t ret = VM_FAULT_NOPAGE;
-	unsigned int i;
-
-	if (IS_ENABLED(CONFIG_X86) && ouro_all_ram(pfns, n)) {
-		if (apply_to_page_range(vma->vm_mm, address, n * PAGE_SIZE, ouro_insert_pte,
-					&insert))
-			return VM_FAULT_OOM;
-		return VM_FAULT_NOPAGE;
-	}
-	for (i = 0; i < n && ret == VM_FAULT_NOPAGE; i++)
-		if (pfns[i])
-			ret = vmf_insert_pfn(vma, address + i * PAGE_SIZE, pfns[i]);
-	return ret;
 }
 
 /* Text parameters. The kernel crate's module! supports only numbers. */

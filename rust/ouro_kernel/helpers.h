@@ -89,6 +89,10 @@ struct file *ouro_sync_file_create(struct dma_fence *fence);
 /* open files */
 void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object *obj, void *data),
 		       void *data);
+void ouro_gem_lookup(struct drm_file *file, const void *handles, size_t stride,
+		     struct drm_gem_object **objects, unsigned int n);
+bool ouro_gem_with(struct drm_file *file, u32 handle,
+		   void (*each)(struct drm_gem_object *obj, void *data), void *data);
 
 /* mappings of GEM objects */
 struct drm_gem_object *ouro_gem_at_offset(struct drm_device *dev, unsigned long start,
@@ -105,6 +109,8 @@ int ouro_vma_leave_file(struct vm_area_struct *vma, struct drm_device *dev);
 int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching);
 vm_fault_t ouro_insert_pfns(struct vm_area_struct *vma, unsigned long address,
 			    const unsigned long *pfns, unsigned int n);
+vm_fault_t ouro_insert_pages(struct vm_area_struct *vma, unsigned long address,
+			     struct page **pages, unsigned int n);
 
 /* pages */
 struct file *ouro_shmem_file(const char *name, loff_t size);
@@ -120,6 +126,8 @@ void *ouro_vmap(struct page **pages, unsigned int n, unsigned int caching);
 void ouro_flush_all_caches(void);
 void *ouro_kmap(struct page *page);
 void ouro_kunmap(void *addr);
+bool ouro_copy_from_user(struct page **pages, size_t offset, unsigned long from, size_t n);
+bool ouro_copy_to_user(unsigned long to, struct page **pages, size_t offset, size_t n);
 void ouro_copy_to_page(struct page *page, size_t offset, const void *from, size_t n);
 void ouro_copy(void *to, const void *from, size_t n);
 void ouro_fill(void *to, unsigned char byte, size_t n);

@@ -6,6 +6,7 @@
 #include <linux/folio_batch.h>
 #include <linux/io.h>
 #include <linux/pagemap.h>
+#include <linux/pgtable.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
@@ -119,6 +120,47 @@ void ouro_copy_to_page(struct page *page, size_t offset, const void *from, size_
 	memcpy_to_page(page, offset, from, n);
 }
 
+/*
+ * Copies n bytes of user space to pages, the first of which the offset is in, without page faults.
+ * Returns whether all of them were present.
+ */
+bool ouro_copy_from_user(struct page **pages, size_t offset, unsigned long from, size_t n)
+{
+	bool present = access_ok((void __user *)from, n);
+
+	pagefault_disable();
+	while (n && present) {
+		size_t part = min_t(size_t, n, PAGE_SIZE - offset);
+		void *to = kmap_local_page(*pages++);
+
+		present = !__copy_from_user_inatomic(to + offset, (void __user *)from, part);
+		kunmap_local(to);
+		from += part;
+		n -= part;
+		offset = 0;
+	}
+	pagefault_enable();
+	return present;
+}
+
+/* Copies n bytes of pages, the first of which the offset is in, to user space. */
+bool ouro_copy_to_user(unsigned long to, struct page **pages, size_t offset, size_t n)
+{
+	bool present = access_ok((void __user *)to, n);
+
+	while (n && present) {
+		size_t part = min_t(size_t, n, PAGE_SIZE - offset);
+		void *from = kmap_local_page(*pages++);
+
+		present = !__copy_to_user((void __user *)to, from + offset, part);
+		kunmap_local(from);
+		to += part;
+		n -= part;
+		offset = 0;
+	}
+	return present;
+}
+
 void ouro_copy(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);
@@ -127,6 +169,91 @@ void ouro_copy(void *to, const void *from, size_t n)
 void ouro_fill(void *to, unsigned char byte, size_t n)
 {
 	memset(to, byte, n);
+}
+
+struct ouro_insert {
+	struct vm_area_struct *vma;
+	unsigned long start;
+	const unsigned long *pfns;
+	struct page **pages;
+};
+
+static int ouro_insert_pte(pte_t *pte, unsigned long address, void *data)
+{
+	struct ouro_insert *insert = data;
+	unsigned long pfn = insert->pfns[(address - insert->start) >> PAGE_SHIFT];
+
+	/* No page to map, or another fault has mapped it. */
+	if (!pfn || !pte_none(ptep_get(pte)))
+		return 0;
+	set_pte_at(insert->vma->vm_mm, address, pte,
+		   pte_mkspecial(pfn_pte(pfn, insert->vma->vm_page_prot)));
+	return 0;
+}
+
+static bool ouro_all_ram(const unsigned long *pfns, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (pfns[i] && !pfn_valid(pfns[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Maps n pages from address on, except those whose entry of pfns is 0.
+ *
+ * On x86, vmf_insert_pfn() looks up how each page of RAM is mapped elsewhere, and uses the same
+ * caching. So this writes the PTEs of RAM itself in one walk, with the caching of the mapping.
+ */
+vm_fault_t ouro_insert_pfns(struct vm_area_struct *vma, unsigned long address,
+			    const unsigned long *pfns, unsigned int n)
+{
+	struct ouro_insert insert = { .vma = vma, .start = address, .pfns = pfns };
+	vm_fault_t ret = VM_FAULT_NOPAGE;
+	unsigned int i;
+
+	if (IS_ENABLED(CONFIG_X86) && ouro_all_ram(pfns, n)) {
+		if (apply_to_page_range(vma->vm_mm, address, n * PAGE_SIZE, ouro_insert_pte,
+					&insert))
+			return VM_FAULT_OOM;
+		return VM_FAULT_NOPAGE;
+	}
+	for (i = 0; i < n && ret == VM_FAULT_NOPAGE; i++)
+		if (pfns[i])
+			ret = vmf_insert_pfn(vma, address + i * PAGE_SIZE, pfns[i]);
+	return ret;
+}
+
+static int ouro_insert_page(pte_t *pte, unsigned long address, void *data)
+{
+	struct ouro_insert *insert = data;
+	unsigned long pfn = page_to_pfn(*insert->pages++);
+
+	if (pte_none(ptep_get(pte)))
+		set_pte_at(insert->vma->vm_mm, address, pte,
+			   pte_mkspecial(pfn_pte(pfn, insert->vma->vm_page_prot)));
+	return 0;
+}
+
+/* Does what ouro_insert_pfns() does, for n pages of RAM: it need not look whether they are RAM. */
+vm_fault_t ouro_insert_pages(struct vm_area_struct *vma, unsigned long address,
+			     struct page **pages, unsigned int n)
+{
+	struct ouro_insert insert = { .vma = vma, .pages = pages };
+	vm_fault_t ret = VM_FAULT_NOPAGE;
+	unsigned int i;
+
+	if (IS_ENABLED(CONFIG_X86)) {
+		if (apply_to_page_range(vma->vm_mm, address, n * PAGE_SIZE, ouro_insert_page,
+					&insert))
+			return VM_FAULT_OOM;
+		return VM_FAULT_NOPAGE;
+	}
+	for (i = 0; i < n && ret == VM_FAULT_NOPAGE; i++)
+		ret = vmf_insert_pfn(vma, address + i * PAGE_SIZE, page_to_pfn(pages[i]));
+	return ret;
 }
 
 bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr)

@@ -23,7 +23,11 @@ use kernel::{
 };
 
 use super::{DriverObject, Object};
-use crate::{drm::Device, pages::Frame, raw};
+use crate::{
+    drm::Device,
+    pages::{Frame, Pages},
+    raw,
+};
 
 /// Number of kinds of mappings that an object can have, from 0 to `KINDS - 1`. The driver defines
 /// their meaning.
@@ -147,6 +151,32 @@ impl Fault<'_> {
             at += count;
         }
         Ok(())
+    }
+
+    /// Does what [`Fault::insert_around()`] does for an object of `count` pages, which are the first
+    /// of `pages`.
+    pub fn insert_pages(
+        &mut self,
+        block: usize,
+        count: usize,
+        pages: &Pages,
+    ) -> core::result::Result<(), FaultError> {
+        let (wanted, window) = (self.page, self.window());
+        let start = wanted - wanted.checked_rem(block).unwrap_or(0);
+        let end = start.saturating_add(block).min(count).min(window.end);
+        let start = start.max(window.start);
+        let run = pages.raw().get(start..end).ok_or(FaultError::Bus)?;
+        if !(start..end).contains(&wanted) {
+            return Err(FaultError::Bus);
+        }
+        let (vma, first, count) = (self.vma.as_ptr(), run.as_ptr(), run.len() as u32);
+        let address = self.address - ((wanted - start) << PAGE_SHIFT);
+        // SAFETY: By the invariant, and all of it is inside. The pages are to be shown.
+        match unsafe { raw::ouro_insert_pages(vma, address, first.cast_mut(), count) } {
+            bindings::vm_fault_reason_VM_FAULT_NOPAGE => Ok(()),
+            // A page table for the neighbours may be missing.
+            _ => self.insert(pages.frame(wanted).ok_or(FaultError::Bus)?),
+        }
     }
 
     /// Maps the pages from `page` on, all of [`Fault::window()`], to page frames by their numbers,

@@ -126,11 +126,9 @@ impl View<'_> {
         if offset % 4 != 0 {
             return Err(EINVAL);
         }
-        let to = self.range(offset, size_of_val(words))?.cast::<u32>();
-        for (i, &word) in words.iter().enumerate() {
-            // SAFETY: By the invariant; it is inside.
-            unsafe { to.add(i).write_volatile(word) };
-        }
+        let to = self.range(offset, size_of_val(words))?;
+        // SAFETY: As in `read()`.
+        unsafe { copy(to, words.as_ptr().cast(), size_of_val(words)) };
         Ok(())
     }
 

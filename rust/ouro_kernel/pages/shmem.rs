@@ -486,14 +486,28 @@ impl Pages {
         })
     }
 
+    /// Returns the pages from that of `offset` on, and the offset in the first.
+    ///
+    /// Errors: `EINVAL` if `len` bytes from `offset` on are not inside.
+    fn from(&self, offset: usize, len: usize) -> Result<(*mut *mut bindings::page, usize)> {
+        let end = offset.checked_add(len).ok_or(EINVAL)?;
+        if end > self.list.len() * PAGE_SIZE {
+            return Err(EINVAL);
+        }
+        let first = self.list.get(offset / PAGE_SIZE..).ok_or(EINVAL)?;
+        Ok((first.as_ptr().cast_mut(), offset % PAGE_SIZE))
+    }
+
     /// Copies from the pages directly to user space. May fault: the caller must not hold locks.
     ///
     /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with a part of it copied.
     pub fn copy_to_user(&self, offset: usize, address: u64, len: usize) -> Result {
-        self.each(offset, len, |from, range| {
-            // SAFETY: Mapped memory of the page.
-            unsafe { to_user(address, from, range) }
-        })
+        let (pages, within) = self.from(offset, len)?;
+        // SAFETY: The pages have so many bytes; the other address is checked.
+        match unsafe { raw::ouro_copy_to_user(address as usize, pages, within, len) } {
+            true => Ok(()),
+            false => Err(EFAULT),
+        }
     }
 
     /// Copies from user space without page faults, so locks may be held. The copy ends where a page
@@ -501,10 +515,12 @@ impl Pages {
     ///
     /// Errors: `EINVAL` if the range is not inside; `EFAULT`, with a part copied.
     pub fn copy_from_user_present(&self, offset: usize, address: u64, len: usize) -> Result {
-        self.each(offset, len, |to, range| {
-            // SAFETY: Mapped memory of the page.
-            unsafe { from_user_present(to, address, range) }
-        })
+        let (pages, within) = self.from(offset, len)?;
+        // SAFETY: As above.
+        match unsafe { raw::ouro_copy_from_user(pages, within, address as usize, len) } {
+            true => Ok(()),
+            false => Err(EFAULT),
+        }
     }
 
     /// Writes the CPU's cache lines of a range back to memory, and invalidates them.

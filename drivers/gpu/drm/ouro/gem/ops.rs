@@ -225,8 +225,11 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
             (Some(tiled), Some(at)) => tiled.region(at, object.bytes()),
             _ => None,
         };
-        let pages = 0..backing.len() as usize;
-        let insert = || fault.insert_around(around, pages, |page| backing.frame(page));
+        let count = backing.len() as usize;
+        let mut insert = || match backing.memory() {
+            Memory::Pages(map) => fault.insert_pages(around, count, map.pages()),
+            _ => fault.insert_around(around, 0..count, |page| backing.frame(page)),
+        };
         return match (region, object.gpu().surfaces()) {
             (Some(region), Some(surfaces)) => surfaces.show(object, region, insert),
             _ => insert(),
