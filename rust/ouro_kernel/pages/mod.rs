@@ -16,12 +16,14 @@ mod dma;
 mod imported;
 mod owned;
 mod shmem;
+mod words;
 
 pub use self::device::DmaDevice;
 pub use self::dma::{DmaMap, Run};
 pub(crate) use self::imported::Imported;
 pub use self::owned::{DmaPages, View};
 pub use self::shmem::{Pages, Shmem, Vmap};
+pub use self::words::Words;
 
 use core::marker::PhantomData;
 

@@ -5,9 +5,14 @@
 //! An imported dma-buf is accessed through the kernel mapping of its exporter.
 
 use kernel::prelude::*;
-use ouro_kernel::{gem::Access, pages::Shmem, resv::Locked, task, uaccess};
+use ouro_kernel::{
+    gem::Access,
+    pages::{Shmem, View, Words},
+    resv::Locked,
+    task, uaccess,
+};
 
-use super::{bytes, caches, contents, Object};
+use super::{backing::Memory, bo::State, bytes, caches, contents, Backing, Object};
 
 /// Checks that `len` bytes from `offset` lie in the BO. Errors: `EINVAL`.
 pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
@@ -165,28 +170,71 @@ pub(crate) fn peek(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &mu
     backing.read(offset as usize, bytes)
 }
 
-/// Lets `f` write bytes into an idle BO, for relocations: `f` gets a function that writes bytes at
-/// an offset. `locked` is the BO's reservation. The BO does not move meanwhile.
+/// Writes dwords into an idle BO ([`poke`]).
+pub(crate) struct Poke<'a>(Way<'a>);
+
+/// How the CPU reaches the BO.
+enum Way<'a> {
+    /// By its pages, which the GPU snoops.
+    Pages(Words<'a>),
+    /// By its exporter's mapping.
+    View(&'a Object, View<'a>),
+    /// By its memory, with flushes if the GPU does not snoop it.
+    Memory(&'a Object, &'a State, &'a Backing),
+}
+
+impl Poke<'_> {
+    /// Writes a dword at a byte offset. Errors: `EINVAL` if that is not a multiple of 4, or outside
+    /// of the BO.
+    #[inline]
+    pub(crate) fn dword(&mut self, offset: u64, value: u32) -> Result {
+        match &mut self.0 {
+            Way::Pages(words) => words.write32(offset as usize, value),
+            other => other.bytes(offset, &value.to_le_bytes()),
+        }
+    }
+}
+
+impl Way<'_> {
+    #[inline(never)]
+    fn bytes(&self, offset: u64, bytes: &[u8]) -> Result {
+        match self {
+            Way::Pages(_) => Err(EINVAL),
+            Way::View(object, view) => {
+                range(object, offset, bytes.len() as u64)?;
+                view.write(offset as usize, bytes)
+            }
+            Way::Memory(object, state, backing) => {
+                range(object, offset, bytes.len() as u64)?;
+                caches::write(object, state, backing, offset as usize, bytes)
+            }
+        }
+    }
+}
+
+/// Lets `f` write dwords into an idle BO, for relocations. `locked` is the BO's reservation. The BO
+/// does not move meanwhile.
 ///
-/// Errors: `EINVAL` outside of the BO; as [`contents::settled`]; those of `f`.
+/// Errors: as [`contents::settled`]; those of `f`.
 pub(crate) fn poke(
     object: &Object,
     locked: &Locked<'_>,
-    f: impl FnOnce(&mut dyn FnMut(u64, &[u8]) -> Result) -> Result,
+    f: impl FnOnce(&mut Poke<'_>) -> Result,
 ) -> Result {
     if let Some(buffer) = object.attachment() {
-        return buffer.with_view(locked, |view| {
-            f(&mut |offset, bytes| {
-                range(object, offset, bytes.len() as u64)?;
-                view.write(offset as usize, bytes)
-            })
-        });
+        return buffer.with_view(locked, |view| f(&mut Poke(Way::View(object, view))));
     }
     let (state, backing) = contents::settled(object)?;
-    f(&mut |offset, bytes| {
-        range(object, offset, bytes.len() as u64)?;
-        caches::write(object, &state, &backing, offset as usize, bytes)
-    })
+    // Pages behind the BO's are not its contents, but the file's.
+    let whole = backing.state_pages() == 0;
+    let way = match backing.memory() {
+        Memory::Pages(map) if whole && !caches::is_unsnooped(&state) => {
+            Way::Pages(map.pages().words())
+        }
+        _ => Way::Memory(object, &state, &backing),
+    };
+    let mut poke = Poke(way);
+    f(&mut poke)
 }
 
 /// Accesses a mapping of the BO on behalf of another process, such as a debugger. Tiled contents

@@ -68,7 +68,7 @@ pub(crate) fn flush(gpu: &BoDevice, backing: &Backing, range: Range<u64>, cause:
 }
 
 /// Returns whether the GPU does not snoop the CPU's caches for a BO.
-fn is_unsnooped(state: &State) -> bool {
+pub(super) fn is_unsnooped(state: &State) -> bool {
     state.cache == CacheLevel::None
 }
 

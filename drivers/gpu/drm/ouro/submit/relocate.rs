@@ -57,20 +57,20 @@ impl Exec {
     ) -> Result<(), Stop> {
         let entry = self.objects.get(i).ok_or(EINVAL)?;
         let address = |r: &Relocation| self.objects.get(r.target as usize).map(|e| e.address.0);
-        if list.iter().all(|r| address(r) == Some(r.presumed)) {
+        let Some(first) = list.iter().position(|r| address(r) != Some(r.presumed)) else {
             return Ok(());
-        }
+        };
         // Do not change a BO that the GPU may be reading.
         if !entry.object.resv().test_signaled(Usage::Read) {
             return Err(wait_for(&entry.object));
         }
         access::poke(&entry.object, &self.resv(locked, i)?, |poke| {
-            for r in list.iter_mut() {
+            for r in list.iter_mut().skip(first) {
                 let target = address(r).ok_or(EINVAL)?;
                 if target == r.presumed {
                     continue;
                 }
-                poke(r.offset, &relocation::value(target, r.delta).to_le_bytes())?;
+                poke.dword(r.offset, relocation::value(target, r.delta))?;
                 r.presumed = target;
                 r.written = true;
             }
