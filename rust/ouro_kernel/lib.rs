@@ -48,6 +48,7 @@ mod raw;
 pub mod release;
 pub mod resv;
 pub mod shrinker;
+pub mod spare;
 pub mod sync_file;
 pub mod syncobj;
 pub mod task;

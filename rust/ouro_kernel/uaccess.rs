@@ -4,13 +4,15 @@
 //!
 //! Must not be called under a reservation or any lock that a page fault may take.
 
-use core::ptr;
+use core::{mem::MaybeUninit, ptr};
 use kernel::{
     error::to_result,
     prelude::*,
     uaccess::{UserPtr, UserSlice},
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use crate::task;
 
 /// Reads `n` values from an address of user space. `n` is not trusted.
 ///
@@ -31,11 +33,67 @@ pub fn read_array<T: FromBytes>(address: u64, n: usize) -> Result<KVVec<T>> {
     Ok(out)
 }
 
+/// Reads `n` values from an address of user space, at most `N`, and returns them.
+///
+/// Errors: `EFAULT` if they are not mapped, `EINVAL` for too many.
+pub fn read_few<T: FromBytes, const N: usize>(
+    address: u64,
+    n: usize,
+    few: &mut MaybeUninit<[T; N]>,
+) -> Result<&[T]> {
+    if n > N {
+        return Err(EINVAL);
+    }
+    let bytes = n * size_of::<T>();
+    let from = ptr::without_provenance(address as usize);
+    let room = few.as_mut_ptr().cast::<T>();
+    // SAFETY: There is room for `N` values, of any contents; the other address is checked.
+    if unsafe { kernel::bindings::copy_from_user(room.cast(), from, bytes) } != 0 {
+        return Err(EFAULT);
+    }
+    // SAFETY: `n` values were written, and any bytes are a value.
+    Ok(unsafe { core::slice::from_raw_parts(room, n) })
+}
+
+/// Values that [`read_map()`] reads at once.
+const STEP: usize = 32;
+
+/// Reads `n` values from an address of user space, and returns what `f` makes of each. `n` is not
+/// trusted.
+///
+/// Errors: as [`read_array()`]; `EINTR` if the caller has been killed; those of `f`.
+pub fn read_map<T: FromBytes, U: Copy>(
+    address: u64,
+    n: usize,
+    flags: kernel::alloc::Flags,
+    mut f: impl FnMut(&T) -> Result<U>,
+) -> Result<KVVec<U>> {
+    // Check before allocating a size that user space gives.
+    check(address, n.checked_mul(size_of::<T>()).ok_or(EINVAL)?)?;
+    let mut out: KVVec<U> = KVVec::with_capacity(n, flags | __GFP_NOWARN)?;
+    let mut step = MaybeUninit::<[T; STEP]>::uninit();
+    let mut at = address;
+    while out.len() < n {
+        let count = STEP.min(n - out.len());
+        let some = read_few(at, count, &mut step)?;
+        if task::is_killed() {
+            return Err(EINTR);
+        }
+        for (value, room) in some.iter().zip(out.spare_capacity_mut()) {
+            room.write(f(value)?);
+        }
+        // SAFETY: There is room for `n`, so each of the `count` values was written.
+        unsafe { out.inc_len(count) };
+        at = at.wrapping_add(size_of_val(some) as u64);
+    }
+    Ok(out)
+}
+
 /// Reads one value from an address of user space.
 ///
 /// Errors: `EFAULT`.
 pub fn read<T: FromBytes>(address: u64) -> Result<T> {
-    let mut out = core::mem::MaybeUninit::<T>::uninit();
+    let mut out = MaybeUninit::<T>::uninit();
     let mut reader = UserSlice::new(UserPtr::from_addr(address as usize), size_of::<T>()).reader();
     // SAFETY: The bytes of the value, of any contents.
     let room = unsafe { core::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), size_of::<T>()) };

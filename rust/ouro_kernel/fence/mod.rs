@@ -60,6 +60,10 @@ unsafe impl AlwaysRefCounted for Fence {
     }
 }
 
+/// A fence that is no container, so that a reservation can have it.
+#[derive(Clone, Copy)]
+pub struct Plain<'a>(pub(crate) &'a Fence);
+
 /// Allocates fence contexts: one for each timeline.
 ///
 /// Fences of one context are ordered by their seqnos.
@@ -121,6 +125,14 @@ impl Fence {
         // SAFETY: By the invariant. Ours is written so, once, and anyone else's not any more.
         let number = unsafe { Atomic::from_ptr(&raw mut (*self.as_raw()).seqno) };
         number.load(ordering::Relaxed)
+    }
+
+    /// Returns it as one that is no container; `None` if it is one.
+    pub fn plain(&self) -> Option<Plain<'_>> {
+        match self.is_container() {
+            true => None,
+            false => Some(Plain(self)),
+        }
     }
 
     /// Returns whether it is a container (array, chain).

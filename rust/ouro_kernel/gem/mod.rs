@@ -18,6 +18,7 @@ pub(crate) mod mmap;
 pub(crate) mod prime;
 mod weak;
 
+pub use self::handle::{Found, SOME};
 pub use self::import::{Attachment, DmaBuf, ImportMap, ImportVmap};
 pub use self::mmap::{Access, Fault, FaultError, KINDS};
 pub use self::weak::Weak;

@@ -10,11 +10,13 @@ use kernel::{
     sync::{Arc, Mutex},
 };
 
-use ouro_kernel::task::Client;
+use ouro_kernel::{spare::Spare, task::Client};
 
 use crate::{
     gpu::{single_user::Stay, Gpu},
-    submit::{context::parts, guilt::Holder, own_space::OwnSpace, quota::Quota, Context},
+    submit::{
+        context::parts, guilt::Holder, own_space::OwnSpace, quota::Quota, scratch::Scratch, Context,
+    },
 };
 
 /// Most contexts, and most VMs, of a client.
@@ -113,6 +115,8 @@ pub(crate) struct File {
     /// The VMs that have ids of their own.
     #[pin]
     spaces: Mutex<Ids<Arc<OwnSpace>>>,
+    /// Memory for its next submission.
+    scratch: Spare<Scratch>,
     /// The permission to run batches, once it was granted, on devices that do not isolate users.
     #[pin]
     stay: Mutex<Option<Stay>>,
@@ -136,6 +140,7 @@ impl File {
                 quota,
                 contexts <- new_mutex!(Ids::new(), "ouro_contexts"),
                 spaces <- new_mutex!(Ids::new(), "ouro_spaces"),
+                scratch: Spare::new(),
                 stay <- new_mutex!(None, "ouro_stay"),
             }? Error),
             GFP_KERNEL,
@@ -167,6 +172,11 @@ impl File {
     /// Returns the quota of requests in flight.
     pub(crate) fn quota(&self) -> &Arc<Quota> {
         &self.quota
+    }
+
+    /// Returns the place of memory for its next submission.
+    pub(crate) fn scratch(&self) -> &Spare<Scratch> {
+        &self.scratch
     }
 
     /// Creates a context, which has no id yet. Errors: `EIO` if the client is banned, `ENOMEM`.

@@ -24,7 +24,7 @@ mod kunit {
         fence::{self, Callback, DriverFence, Fence, PreparedFence},
         gem::{self, Object},
         release,
-        resv::{self, Acquired, HasResv, Usage},
+        resv::{self, Acquired, HasResv, Slate, Usage},
         time,
         wait::{Completion, Interruptible, Waited},
         work,
@@ -257,7 +257,7 @@ mod kunit {
         let counts = Counts::new()?;
         let a = Object::<TestObject>::new(&dev, 4096, (counts.clone(), false))?;
         let b = Object::<TestObject>::new(&dev, 4096, (counts, false))?;
-        let (set, told) = resv::lock_many(1, Interruptible::No, |set| {
+        let (set, told) = resv::lock_many(Slate::new(), 1, Interruptible::No, |set| {
             Ok([set.lock(&a)?, set.lock(&b)?, set.lock(&a)?])
         })?;
         assert!(told == [Acquired::New, Acquired::New, Acquired::Already]);

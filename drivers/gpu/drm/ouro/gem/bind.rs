@@ -16,7 +16,7 @@ use ouro_kernel::{
 };
 
 use super::{
-    bo::Advice,
+    bo::{Advice, State},
     caches,
     contents::{self, NoBacking},
     region::Region,
@@ -82,8 +82,11 @@ pub(crate) fn bind(
         Given::Locked(locked) => contents::adopt_import(object, &locked)?,
         Given::Pinned(pinned) => contents::adopt_pages(object, pinned)?,
     }
-    let place = place.aligned(object.grain()).ok_or(EINVAL)?;
     let mut state = object.state.lock();
+    if let Some(addr) = bound(&state, space, &place, pad) {
+        return Ok(addr);
+    }
+    let place = place.aligned(object.grain()).ok_or(EINVAL)?;
     if state.bindings.get(space).is_none() && state.advice != Advice::Need {
         // A purgeable BO gets no address.
         return Err(EFAULT.into());
@@ -107,6 +110,16 @@ pub(crate) fn bind(
     let addr = binding.addr();
     state.bindings.add(binding)?;
     Ok(addr)
+}
+
+/// Returns the BO's address in a space if it is bound there already and nothing is to be done.
+#[inline]
+fn bound(state: &State, space: &Arc<Space>, place: &Place, pad: u64) -> Option<GpuAddr> {
+    let backing = state.backing.as_ref()?;
+    let binding = state.bindings.get(space)?;
+    let (addr, len) = (binding.addr(), binding.len());
+    let ready = !backing.is_spoiled() && !state.caches.is_dirty();
+    (ready && len >= pad && place.holds(addr, len)).then_some(addr)
 }
 
 /// Unbinds the BO from a space, if it is bound there. Its reservation is locked. Errors:

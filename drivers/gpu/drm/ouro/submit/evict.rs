@@ -144,10 +144,13 @@ fn to_region(
     let Some(entry) = entries.get(i) else {
         return Ok(());
     };
+    if gpu.regions().len() == 1 {
+        return Ok(());
+    }
     let Some(locked) = set.locked_at(i, &entry.object) else {
         return Ok(());
     };
-    let Some(wanted) = entry.wanted else {
+    let Some(wanted) = entry.wanted.map(usize::from) else {
         leave::bring_back(&entry.object, &locked);
         return Ok(());
     };

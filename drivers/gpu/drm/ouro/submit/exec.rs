@@ -22,7 +22,7 @@ use ouro_kernel::{
     fence::{self, Fence},
     lazy::LazyVec,
     release,
-    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Usage},
+    resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Slate, Usage},
     wait::{Interruptible, FOREVER},
 };
 
@@ -35,6 +35,7 @@ use super::{
     quota::Share,
     relocate::Relocation,
     request::{Awake, Tracker, Work},
+    scratch::Kept,
     stream::Stream,
     Context, Executor,
 };
@@ -53,7 +54,7 @@ pub(crate) struct Entry {
     /// Where it must be bound.
     pub(crate) place: Place,
     /// The region where it should be, if possible; `None`: the preferred one of its own.
-    pub(crate) wanted: Option<usize>,
+    pub(crate) wanted: Option<u8>,
     /// Size of the address range in bytes, if it must be larger than the BO.
     pub(crate) pad: u64,
     /// Whether the batch writes it.
@@ -106,7 +107,9 @@ pub(crate) struct Exec {
     pub(crate) gpu: Arc<Executor>,
     pub(crate) target: Target,
     pub(crate) context: Arc<Context>,
-    pub(crate) objects: KVVec<Entry>,
+    pub(crate) objects: LazyVec<Entry>,
+    /// Memory for the locks of the BOs.
+    pub(crate) slate: Slate<Object>,
     pub(crate) source: Source,
     /// Whether the stream output (SO) offsets are reset. The engine must have SO buffers.
     pub(crate) new_streams: bool,
@@ -119,6 +122,8 @@ pub(crate) struct Exec {
     pub(crate) lead: Option<ARef<Fence>>,
     /// The client's share of the quota for this request.
     pub(crate) share: Option<Share>,
+    /// Whether a BO of this attempt is a userptr.
+    pub(crate) lent: bool,
     /// The progress of the attempts to bind the BOs.
     pub(crate) tries: Tries,
 }
@@ -173,28 +178,33 @@ impl Exec {
             if context.is_none() {
                 context = Some(self.prepare()?);
             }
+            self.lent = false;
             for entry in self.objects.iter_mut() {
-                // The earlier pin may have to be dropped before the pages can be pinned again.
-                entry.pinned = None;
-                entry.pinned = userptr::pin(&entry.object)?;
+                entry.placed = false;
+                if entry.object.user().is_some() {
+                    // The earlier pin may have to be dropped before the pages can be pinned again.
+                    entry.pinned = None;
+                    entry.pinned = userptr::pin(&entry.object)?;
+                    self.lent = true;
+                }
             }
-            let (mut locked, ()) =
-                resv::lock_many(self.objects.len(), Interruptible::Yes, |set| {
-                    for (i, entry) in self.objects.iter().enumerate() {
-                        if set.lock(&entry.object)? == Acquired::New {
-                            continue;
-                        }
-                        // The same BO twice, or two BOs of the same imported buffer.
-                        let same = |e: &Entry| core::ptr::eq::<Object>(&*e.object, &*entry.object);
-                        if self.objects.iter().take(i).any(same) {
-                            return Err(LockError::Error(EINVAL));
-                        }
+            let (slate, count) = (core::mem::take(&mut self.slate), self.objects.len());
+            let (mut locked, ()) = resv::lock_many(slate, count, Interruptible::Yes, |set| {
+                for (i, entry) in self.objects.iter().enumerate() {
+                    if set.lock(&entry.object)? == Acquired::New {
+                        continue;
                     }
-                    Ok(())
-                })?;
+                    // The same BO twice, or two BOs of the same imported buffer.
+                    let same = |e: &Entry| core::ptr::eq::<Object>(&*e.object, &*entry.object);
+                    if self.objects.iter().take(i).any(same) {
+                        return Err(LockError::Error(EINVAL));
+                    }
+                }
+                Ok(())
+            })?;
             match self.locked(&mut locked, &mut awake, &mut context, publish) {
                 Ok(fence) => {
-                    drop(locked);
+                    self.slate = locked.unlock();
                     inherit::inherit(&fence);
                     break;
                 }
@@ -263,9 +273,6 @@ impl Exec {
         context: &mut Option<InUse>,
         publish: &mut dyn Publish,
     ) -> Result<ARef<Fence>, Stop> {
-        for entry in self.objects.iter_mut() {
-            entry.placed = false;
-        }
         let space = self.gpu.space_of(&self.context)?;
         evict::place(&self.gpu, space, &mut self.objects, locked, &mut self.tries)?;
         self.relocate(locked)?;
@@ -278,13 +285,7 @@ impl Exec {
 
         // From here on, everything that can fail.
         let Before { mut after, lead } = self.before(locked)?;
-        let mut objects =
-            KVVec::with_capacity(self.objects.len(), GFP_KERNEL).map_err(Error::from)?;
-        for entry in self.objects.iter() {
-            objects
-                .push(entry.object.clone(), GFP_KERNEL)
-                .map_err(Error::from)?;
-        }
+        let objects = Kept::of(&self.objects)?;
         let Ready {
             batch,
             shadow,
@@ -345,28 +346,33 @@ impl Exec {
 
         // Check that no process has changed its userptr memory meanwhile. If not, later changes
         // wait for the fences in the reservation.
-        let lent = self.objects.iter().any(|e| e.pinned.is_some());
-        let held = lent.then(|| self.gpu.notifier_lock().lock());
-        let valid = |e: &Entry| match (&e.pinned, &held) {
-            (Some(pinned), Some(held)) => pinned.is_valid(&e.object, held),
-            _ => true,
-        };
-        if !self.objects.iter().all(valid) {
-            drop(held);
-            self.share = prepared.abandon();
-            return Err(Stop::Wait(None));
+        let held = self.lent.then(|| self.gpu.notifier_lock().lock());
+        if let Some(lock) = &held {
+            let pinned = |e: &Entry| {
+                e.pinned
+                    .as_ref()
+                    .is_none_or(|p| p.is_valid(&e.object, lock))
+            };
+            if !self.objects.iter().all(pinned) {
+                drop(held);
+                self.share = prepared.abandon();
+                return Err(Stop::Wait(None));
+            }
         }
 
         // From here on nothing fails.
         let fence = prepared.publish(&self.gpu, |fence| {
-            for (i, entry) in self.objects.iter().enumerate() {
-                let usage = if entry.write {
-                    Usage::Write
-                } else {
-                    Usage::Read
-                };
-                // The slot was reserved by `before`.
-                let _ = locked.add_fence(i, &entry.object, fence, usage);
+            // A request's own fence is no container.
+            if let Some(plain) = fence.plain() {
+                for (i, entry) in self.objects.iter().enumerate() {
+                    let usage = if entry.write {
+                        Usage::Write
+                    } else {
+                        Usage::Read
+                    };
+                    // The slot was reserved by `before`.
+                    let _ = locked.add_fence(i, &entry.object, plain, usage);
+                }
             }
             drop(held);
             publish.publish(fence);

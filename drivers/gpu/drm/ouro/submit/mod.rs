@@ -37,6 +37,7 @@ pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod retire;
 mod ring;
+pub(crate) mod scratch;
 pub(crate) mod stream;
 
 pub(crate) use context::Context;

@@ -26,16 +26,17 @@ use super::{
     pool::Shadow,
     quota::Share,
     request::{Awake, Evidence, Request, Tracker, Work, MAX_LEADS},
+    scratch::Kept,
     Executor,
 };
-use crate::gem::{Bindings, Object};
+use crate::gem::Bindings;
 
 /// The contents of a request.
 pub(crate) struct Parts {
     pub(crate) context: Option<InUse>,
     pub(crate) work: Work,
     /// BOs that the GPU may access until the request completes.
-    pub(crate) objects: KVVec<ARef<Object>>,
+    pub(crate) objects: Kept,
     pub(crate) evidence: Evidence,
     /// The copy in the pool that runs, if the batch was copied.
     pub(crate) shadow: Option<Shadow>,
@@ -54,7 +55,7 @@ impl Parts {
         Self {
             context: None,
             work,
-            objects: KVVec::new(),
+            objects: Kept::default(),
             evidence: Evidence::default(),
             shadow: None,
             moving: None,

@@ -45,10 +45,11 @@ use super::{
     pool::Shadow,
     publish::Parts,
     quota::Share,
+    scratch::Kept,
     Engine,
 };
 use crate::{
-    gem::{Backing, Object},
+    gem::Backing,
     hardware::Hardware,
 };
 
@@ -384,7 +385,7 @@ pub(crate) struct Request {
     /// Fences of requests that must be emitted before it.
     leads: [Option<ARef<Fence>>; MAX_LEADS],
     /// BOs that the GPU may access until the request completes.
-    _objects: KVVec<ARef<Object>>,
+    _objects: Kept,
     evidence: Evidence,
     _shadow: Option<Shadow>,
     /// The resources of a move.

@@ -18,7 +18,7 @@ use ouro_kernel::{
     fence::{FenceOps, Waker},
     gem::{Dead, DriverObject, Fault, FaultError, Object},
     ioctls,
-    resv::{self, Acquired},
+    resv::{self, Acquired, Slate},
     task::Client,
     time,
     wait::{Completion, Interruptible},
@@ -235,7 +235,7 @@ impl Locker {
     }
 
     fn round(&self) -> Result {
-        let (set, news) = resv::lock_many(2, Interruptible::No, |set| {
+        let (set, news) = resv::lock_many(Slate::new(), 2, Interruptible::No, |set| {
             let mut news = 0;
             for obj in [&self.first, &self.second] {
                 if set.lock(obj)? == Acquired::New {

@@ -5,10 +5,12 @@
 //! The order of the checks is part of the uAPI, since user space probes with it: flags, fences,
 //! context, engine, BOs, relocations.
 
-use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*};
+use core::mem::MaybeUninit;
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::aref::ARef};
 use ouro_core::{relocation, sort::sort_by_key};
 use ouro_hw::{generation::SecureBatches, types::GpuAddr};
 use ouro_kernel::{
+    gem::{Found, SOME},
     lazy::LazyVec,
     sync_file,
     task::{self, Capability},
@@ -24,11 +26,11 @@ use super::{
 use crate::{
     device::{Device, DrmFile},
     gem::{region, Object},
-    gpu::Gpu,
     submit::{
         evict::Tries,
         exec::{Entry, Exec, Source},
         relocate::Relocation,
+        scratch::Scratch,
     },
     vm::Place,
 };
@@ -66,8 +68,6 @@ pub(super) const MAX_COUNT: usize = 1 << 20;
 /// Most relocations of a call. The reservations are locked while they are written, so the time for
 /// that is limited, too.
 const MAX_RELOCATIONS: usize = 1 << 22;
-/// Relocations that are copied from user space at once.
-const RELOCATIONS_STEP: usize = 4096;
 
 /// Size of a page in bytes.
 const PAGE: u64 = 4096;
@@ -131,11 +131,14 @@ pub(super) fn execbuffer2(
     if context.is_banned() {
         return Err(EIO);
     }
-    let Objects {
-        entries: objects,
-        batch,
-        list,
-    } = objects(file, arg)?;
+    let (mut few, mut many) = (MaybeUninit::uninit(), LazyVec::new());
+    let list = list(arg, &mut few, &mut many)?;
+    let batch = match flags & u64::from(abi::I915_EXEC_BATCH_FIRST) {
+        0 => list.len() - 1,
+        _ => 0,
+    };
+    let mut scratch = Scratch::take(client.scratch())?;
+    let objects = objects(file, flags, list, core::mem::take(&mut scratch.entries))?;
 
     // The batch must not be declared as written (a relocation's write domain is allowed).
     let written = u64::from(abi::EXEC_OBJECT_WRITE);
@@ -157,6 +160,7 @@ pub(super) fn execbuffer2(
         target,
         context,
         objects,
+        slate: core::mem::take(&mut scratch.slate),
         source: Source::Object {
             index: batch,
             start,
@@ -170,26 +174,28 @@ pub(super) fn execbuffer2(
         after,
         lead,
         share: Some(share),
+        lent: false,
         tries: Tries::new(),
     };
     let done = exec.run(&mut signals);
-    tell_relocations(&exec, &list);
+    tell_relocations(&exec, list);
     done?;
 
     // The request is published: a failure to write results is not reported as a failure of the
     // call.
     let offset = core::mem::offset_of!(abi::drm_i915_gem_exec_object2, offset) as u64;
     let stride = size_of::<abi::drm_i915_gem_exec_object2>() as u64;
-    for ((i, entry), old) in (0u64..).zip(exec.objects.iter()).zip(list.iter()) {
+    let mut at = arg.buffers_ptr.wrapping_add(offset);
+    for entry in exec.objects.iter() {
         let address = canonical(entry.address.0);
-        if address != old.offset {
-            let at = arg
-                .buffers_ptr
-                .wrapping_add(i * stride)
-                .wrapping_add(offset);
+        if address != entry.presumed {
             let _ = uaccess::write(at, &address);
         }
+        at = at.wrapping_add(stride);
     }
+    scratch.entries = exec.objects;
+    scratch.slate = exec.slate;
+    scratch.leave(client.scratch());
     if let Some(file) = signals.into_file() {
         arg.rsvd2 = (arg.rsvd2 & 0xffff_ffff) | (u64::from(file.fd() as u32) << 32);
         file.install();
@@ -268,107 +274,123 @@ fn plain(address: u64, space: u64) -> Result<u64> {
     Ok(plain)
 }
 
-/// The BOs of a batch.
-struct Objects {
-    entries: KVVec<Entry>,
-    /// Index of the batch's BO.
-    batch: usize,
-    /// The BOs as user space lists them, in the same order.
-    list: KVVec<abi::drm_i915_gem_exec_object2>,
-}
-
-/// Returns the region where a BO must be when it is used, on cards with VRAM. On chips without VRAM
-/// a BO moves back by itself.
-fn wanted(gpu: &Gpu, object: &Object) -> Option<usize> {
-    let mut best = object.placements().iter().take(1);
-    best.find(|region| gpu.is_discrete() && *region != region::SYSTEM)
-}
-
-/// Looks up the BOs, and reads their relocations.
-fn objects(file: &DrmFile, arg: &abi::drm_i915_gem_execbuffer2) -> Result<Objects> {
+/// Reads the list of BOs, into `few` if that has room, else into `many`. It has at least one.
+fn list<'a>(
+    arg: &abi::drm_i915_gem_execbuffer2,
+    few: &'a mut MaybeUninit<[abi::drm_i915_gem_exec_object2; SOME]>,
+    many: &'a mut LazyVec<abi::drm_i915_gem_exec_object2>,
+) -> Result<&'a [abi::drm_i915_gem_exec_object2]> {
     let count = arg.buffer_count as usize;
-    let list: KVVec<abi::drm_i915_gem_exec_object2> = uaccess::read_array(arg.buffers_ptr, count)?;
-    let batch = if arg.flags & u64::from(abi::I915_EXEC_BATCH_FIRST) != 0 {
-        0
-    } else {
-        count - 1
-    };
+    require(count != 0)?;
+    if count <= SOME {
+        return uaccess::read_few(arg.buffers_ptr, count, few);
+    }
+    *many = uaccess::read_array(arg.buffers_ptr, count)?.into();
+    Ok(many)
+}
 
+/// Returns the region where a BO must be when it is used, on a card with VRAM.
+fn wanted(object: &Object) -> Option<u8> {
+    let mut best = object.placements().iter().take(1);
+    let best = best.find(|region| *region != region::SYSTEM)?;
+    u8::try_from(best).ok()
+}
+
+/// Looks up the BOs, and reads their relocations. Returns them in `entries`, which is empty.
+fn objects(
+    file: &DrmFile,
+    flags: u64,
+    list: &[abi::drm_i915_gem_exec_object2],
+    mut entries: LazyVec<Entry>,
+) -> Result<LazyVec<Entry>> {
     let gpu = file.gpu();
-    let space = gpu.space_size();
-    let mut entries: KVVec<Entry> = KVVec::with_capacity(count, GFP_KERNEL)?;
-    for o in list.iter() {
-        let object = Object::lookup(file, o.handle)?;
-        require(o.flags & !OBJECT_FLAGS == 0)?;
-        require(o.rsvd2 == 0)?;
-        require(o.alignment == 0 || o.alignment.is_power_of_two())?;
-        let pad = match o.flags & u64::from(abi::EXEC_OBJECT_PAD_TO_SIZE) {
-            0 => 0,
-            _ => o.pad_to_size,
-        };
-        require(pad & 4095 == 0 && pad <= space)?;
-        let limit = match o.flags & u64::from(abi::EXEC_OBJECT_SUPPORTS_48B_ADDRESS) {
-            // The last page stays unused, because some commands take the address behind the end.
-            0 if space > LOW => LOW - PAGE,
-            _ => space,
-        };
-        let place = if o.flags & u64::from(abi::EXEC_OBJECT_PINNED) != 0 {
-            let offset = plain(o.offset, space)?;
-            require(offset & 4095 == 0)?;
-            require(o.alignment == 0 || offset & (o.alignment - 1) == 0)?;
-            require(
-                offset
-                    .checked_add(object.bytes())
-                    .is_some_and(|e| e <= limit),
-            )?;
-            Place::At(GpuAddr(offset))
-        } else {
-            Place::Within {
-                range: (0, limit),
-                align: o.alignment.max(4096),
-                // This address is in the commands already.
-                rather: plain(o.offset, space).ok().map(GpuAddr),
-            }
-        };
-        entries.push(
-            Entry {
-                pinned: None,
-                place,
-                wanted: wanted(gpu, &object),
-                object,
-                pad,
-                write: o.flags & u64::from(abi::EXEC_OBJECT_WRITE) != 0,
-                unordered: o.flags & u64::from(abi::EXEC_OBJECT_ASYNC) != 0,
-                capture: o.flags & u64::from(abi::EXEC_OBJECT_CAPTURE) != 0,
-                presumed: o.offset,
-                relocations: LazyVec::new(),
-                address: GpuAddr(0),
-                placed: false,
-            },
-            GFP_KERNEL,
-        )?;
+    let (space, discrete) = (gpu.space_size(), gpu.is_discrete());
+    if entries.capacity() < list.len() {
+        entries.reserve(list.len(), GFP_KERNEL)?;
     }
     let mut total = 0usize;
-    for o in list.iter() {
-        total = total.saturating_add(o.relocation_count as usize);
+    let mut found = Found::none();
+    for some in list.chunks(SOME) {
+        found.look_up(file, some, |o| &o.handle);
+        for o in some {
+            let object: ARef<Object> = found.next().flatten().ok_or(ENOENT)?;
+            total = total.saturating_add(o.relocation_count as usize);
+            let wanted = match discrete {
+                true => wanted(&object),
+                // On chips without VRAM a BO moves back by itself.
+                false => None,
+            };
+            // There is capacity.
+            let _ = entries.push_within_capacity(entry(object, wanted, o, space)?);
+        }
     }
     require(total <= MAX_RELOCATIONS)?;
+    if total == 0 {
+        return Ok(entries);
+    }
     // If addresses are wider than the field in old commands, user space must use softpin.
-    require(total == 0 || space <= LOW)?;
-    let handles = match total {
-        // No relocation names a target.
-        0 => Handles::Lut(0),
-        _ => Handles::new(&list, arg.flags)?,
-    };
+    require(space <= LOW)?;
+    let handles = Handles::new(list, flags)?;
     for (i, o) in list.iter().enumerate() {
         if o.relocation_count != 0 {
             relocations(&mut entries, &handles, i, o)?;
         }
     }
-    Ok(Objects {
-        entries,
-        batch,
-        list,
+    Ok(entries)
+}
+
+/// Checks what user space says of a BO, in an address space of `space` bytes.
+#[inline]
+fn entry(
+    object: ARef<Object>,
+    wanted: Option<u8>,
+    o: &abi::drm_i915_gem_exec_object2,
+    space: u64,
+) -> Result<Entry> {
+    require(o.flags & !OBJECT_FLAGS == 0)?;
+    require(o.rsvd2 == 0)?;
+    require(o.alignment == 0 || o.alignment.is_power_of_two())?;
+    let pad = match o.flags & u64::from(abi::EXEC_OBJECT_PAD_TO_SIZE) {
+        0 => 0,
+        _ => o.pad_to_size,
+    };
+    require(pad & 4095 == 0 && pad <= space)?;
+    let limit = match o.flags & u64::from(abi::EXEC_OBJECT_SUPPORTS_48B_ADDRESS) {
+        // The last page stays unused, because some commands take the address behind the end.
+        0 if space > LOW => LOW - PAGE,
+        _ => space,
+    };
+    let place = if o.flags & u64::from(abi::EXEC_OBJECT_PINNED) != 0 {
+        let offset = plain(o.offset, space)?;
+        require(offset & 4095 == 0)?;
+        require(o.alignment == 0 || offset & (o.alignment - 1) == 0)?;
+        require(
+            offset
+                .checked_add(object.bytes())
+                .is_some_and(|e| e <= limit),
+        )?;
+        Place::At(GpuAddr(offset))
+    } else {
+        Place::Within {
+            range: (0, limit),
+            align: o.alignment.max(4096),
+            // This address is in the commands already.
+            rather: plain(o.offset, space).ok().map(GpuAddr),
+        }
+    };
+    Ok(Entry {
+        pinned: None,
+        place,
+        wanted,
+        object,
+        pad,
+        write: o.flags & u64::from(abi::EXEC_OBJECT_WRITE) != 0,
+        unordered: o.flags & u64::from(abi::EXEC_OBJECT_ASYNC) != 0,
+        capture: o.flags & u64::from(abi::EXEC_OBJECT_CAPTURE) != 0,
+        presumed: o.offset,
+        relocations: LazyVec::new(),
+        address: GpuAddr(0),
+        placed: false,
     })
 }
 
@@ -409,7 +431,7 @@ impl Handles {
 
 /// Reads and checks the relocations of BO `index`.
 fn relocations(
-    entries: &mut KVVec<Entry>,
+    entries: &mut [Entry],
     handles: &Handles,
     index: usize,
     o: &abi::drm_i915_gem_exec_object2,
@@ -421,43 +443,27 @@ fn relocations(
         | abi::I915_GEM_DOMAIN_VERTEX;
     let count = o.relocation_count as usize;
     let size = entries.get(index).ok_or(EINVAL)?.object.bytes();
-    uaccess::check(
-        o.relocs_ptr,
-        count.saturating_mul(size_of::<abi::drm_i915_gem_relocation_entry>()),
-    )?;
-    let mut out = KVVec::with_capacity(count, GFP_KERNEL_ACCOUNT | __GFP_NOWARN)?;
-    while out.len() < count {
-        let at = (out.len() * size_of::<abi::drm_i915_gem_relocation_entry>()) as u64;
-        let step = RELOCATIONS_STEP.min(count - out.len());
-        let some: KVVec<abi::drm_i915_gem_relocation_entry> =
-            uaccess::read_array(o.relocs_ptr.wrapping_add(at), step)?;
-        if task::is_killed() {
-            return Err(EINTR);
-        }
-        for r in some.iter() {
-            let target = handles.find(r.target_handle)?;
-            // At most one domain is written, and all are domains of the GPU.
-            require(r.write_domain & r.write_domain.wrapping_sub(1) == 0)?;
-            require((r.write_domain | r.read_domains) & !GPU_DOMAINS == 0)?;
-            relocation::place(r.offset, size).map_err(|_| EINVAL)?;
-            if r.write_domain != 0 {
-                // The old way to declare that the batch writes the target.
-                if let Some(target) = entries.get_mut(target as usize) {
-                    target.write = true;
-                }
+    type Given = abi::drm_i915_gem_relocation_entry;
+    let out = uaccess::read_map(o.relocs_ptr, count, GFP_KERNEL_ACCOUNT, |r: &Given| {
+        let target = handles.find(r.target_handle)?;
+        // At most one domain is written, and all are domains of the GPU.
+        require(r.write_domain & r.write_domain.wrapping_sub(1) == 0)?;
+        require((r.write_domain | r.read_domains) & !GPU_DOMAINS == 0)?;
+        relocation::place(r.offset, size).map_err(|_| EINVAL)?;
+        if r.write_domain != 0 {
+            // The old way to declare that the batch writes the target.
+            if let Some(target) = entries.get_mut(target as usize) {
+                target.write = true;
             }
-            out.push(
-                Relocation {
-                    target,
-                    delta: r.delta,
-                    offset: r.offset,
-                    presumed: r.presumed_offset,
-                    written: false,
-                },
-                GFP_KERNEL,
-            )?;
         }
-    }
+        Ok(Relocation {
+            target,
+            delta: r.delta,
+            offset: r.offset,
+            presumed: r.presumed_offset,
+            written: false,
+        })
+    })?;
     if let Some(entry) = entries.get_mut(index) {
         entry.relocations = out.into();
     }

@@ -286,16 +286,15 @@ pub(super) fn throttle(_: &Device, file: &DrmFile, _: &mut ()) -> Result {
 ///
 /// Errors: `ENOENT`, `ENOMEM`.
 pub(super) fn busy(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_busy) -> Result {
-    let object = lookup(file, arg.handle)?;
-    let idle = object.resv().test_signaled(Usage::Read);
+    let idle = Object::with(file, arg.handle, |o| o.resv().test_signaled(Usage::Read))?;
     arg.busy = match idle {
         true => 0,
-        false => classes(&object)?,
+        false => classes(&*lookup(file, arg.handle)?)?,
     };
     // The caller may be the first to notice a completion, which ends the client's time on the
     // engine. Retire it after the check above, because a fence may have become signalled a moment
     // ago.
-    if arg.busy == 0 {
+    if arg.busy == 0 && file.gpu().retirer().live() != 0 {
         for engine in file.gpu().engines() {
             if !engine.is_idle() {
                 engine.advance();

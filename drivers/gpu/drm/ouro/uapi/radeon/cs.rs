@@ -7,7 +7,7 @@
 
 use kernel::{prelude::*, rbtree::RBTree};
 use ouro_hw::{types::GpuAddr, EngineClass};
-use ouro_kernel::{fence::Fence, lazy::LazyVec, uaccess};
+use ouro_kernel::{fence::Fence, lazy::LazyVec, resv::Slate, uaccess};
 use ouro_uapi::radeon as abi;
 
 use super::{
@@ -87,7 +87,8 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         gpu: gpu.executor().clone(),
         target,
         context,
-        objects,
+        objects: objects.into(),
+        slate: Slate::new(),
         source: Source::Stream(stream),
         new_streams: false,
         // Addresses are written into the copy, not into BOs.
@@ -95,6 +96,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         after: LazyVec::new(),
         lead: None,
         share: Some(share),
+        lent: false,
         tries: Tries::new(),
     };
     exec.run(&mut Quiet)?;
@@ -147,11 +149,11 @@ fn flags(chunk: &[u32]) -> Result<bool> {
 }
 
 /// Returns the region where a relocation wants its BO.
-fn wanted(gpu: &Gpu, domains: u32) -> Option<usize> {
+fn wanted(gpu: &Gpu, domains: u32) -> Option<u8> {
     if domains & VRAM != 0 {
-        domain::vram(gpu).map(|(number, _)| number)
+        domain::vram(gpu).and_then(|(number, _)| u8::try_from(number).ok())
     } else {
-        Some(domain::SYSTEM)
+        Some(domain::SYSTEM as u8)
     }
 }
 
