@@ -33,6 +33,8 @@ use crate::{
 /// A device.
 pub(crate) struct Gpu {
     executor: Arc<Executor>,
+    /// The engines' classes and instances in the uAPI.
+    names: KVec<EngineId>,
     recovery: Arc<Recovery>,
     revision: u8,
     /// The user of a device that does not isolate users.
@@ -98,8 +100,14 @@ impl Gpu {
         let single_user = SingleUser::new(&hardware)?;
         let executor = Executor::new(hardware, dma, space, aperture, local, tables)?;
         let recovery = Recovery::new(executor.clone())?;
+        let mut names = KVec::with_capacity(executor.engines().len(), GFP_KERNEL)?;
+        for engine in executor.engines() {
+            let name = executor.hardware().topology().name(engine.index());
+            names.push(name.ok_or(EINVAL)?, GFP_KERNEL)?;
+        }
         let gpu = Arc::new(
             Self {
+                names,
                 executor,
                 recovery,
                 revision,
@@ -156,13 +164,14 @@ impl Gpu {
 
     /// Returns the class and instance of an engine in the uAPI.
     pub(crate) fn name_of(&self, engine: &Engine) -> Option<EngineId> {
-        self.hardware().topology().name(engine.index())
+        self.names.get(engine.index()).copied()
     }
 
     /// Returns the engine of a class and instance in the uAPI.
     pub(crate) fn engine(&self, class: EngineClass, instance: u8) -> Option<Arc<Engine>> {
-        let is = |e: &&Arc<Engine>| self.name_of(e) == Some(EngineId { class, instance });
-        self.engines().iter().find(is).cloned()
+        let name = EngineId { class, instance };
+        let index = self.names.iter().position(|n| *n == name)?;
+        self.engines().get(index).cloned()
     }
 
     /// Returns the user of the device, on devices that do not isolate users.

@@ -19,6 +19,7 @@ use kernel::{
 use ouro_core::port::ContextKey;
 use ouro_kernel::{
     fence::{self, Fence},
+    lazy::LazyVec,
     time,
 };
 
@@ -42,8 +43,6 @@ pub(crate) struct Timeline {
     seqno: u64,
     /// The fence of the last request published.
     last: Option<ARef<Fence>>,
-    /// Limits the number of requests in flight.
-    quota: Arc<Quota>,
     recent: Recent,
 }
 
@@ -56,11 +55,6 @@ impl Timeline {
     /// Returns the dma_fence seqno of the next request, which [`publish`](Self::publish) uses up.
     pub(crate) fn next(&self) -> u64 {
         self.seqno.wrapping_add(1)
-    }
-
-    /// Returns the limit of requests in flight.
-    pub(crate) fn quota(&self) -> &Arc<Quota> {
-        &self.quota
     }
 
     /// Returns the fence of the last request published.
@@ -117,12 +111,14 @@ pub(crate) fn parts(map: &EngineMap) -> impl Iterator<Item = &Arc<Context>> {
 pub(crate) struct Context {
     key: ContextKey,
     image: SetOnce<Owned>,
-    /// Its seats on execlist engines, by engine.
-    seats: KVec<SetOnce<Seat>>,
+    /// Its seats on execlist engines, by engine; empty if there are no such engines.
+    seats: LazyVec<SetOnce<Seat>>,
     /// Its PPGTT, if it does not use the global space.
     space: SetOnce<Arc<OwnSpace>>,
     /// Whether the image holds a state that can be restored.
     saved: Atomic<bool>,
+    /// The limits of requests in flight on each timeline.
+    quota: Arc<Quota>,
     #[pin]
     timelines: Mutex<KVec<Timeline>>,
     /// The state that all parts of the context share.
@@ -148,33 +144,38 @@ struct Chosen {
 static NEXT_KEY: Atomic<u64> = Atomic::new(1);
 
 impl Context {
-    /// Creates a context for `engines` engines; `alive` counts it.
+    /// Creates a context for `engines` engines, which are execlist engines if `lists` is set;
+    /// `alive` counts it.
     pub(crate) fn new(
         engines: usize,
+        lists: bool,
         alive: &Arc<Atomic<i64>>,
         holder: Option<Arc<Holder>>,
     ) -> Result<Arc<Self>> {
-        Self::with(engines, ContextState::new(alive, holder)?)
+        let seats = if lists { engines } else { 0 };
+        Self::with(engines, seats, ContextState::new(alive, holder)?)
     }
 
     /// Creates a part of the context, with timelines and images of its own. A part has no parts. It
     /// is to use this context's space.
     pub(super) fn part(&self) -> Result<Arc<Self>> {
-        Self::with(self.seats.len(), self.state.clone())
+        let engines = self.timelines.lock().len();
+        Self::with(engines, self.seats.len(), self.state.clone())
     }
 
-    fn with(engines: usize, state: Arc<ContextState>) -> Result<Arc<Self>> {
+    fn with(engines: usize, places: usize, state: Arc<ContextState>) -> Result<Arc<Self>> {
         let mut timelines = KVec::with_capacity(engines, GFP_KERNEL)?;
-        let mut seats = KVec::with_capacity(engines, GFP_KERNEL)?;
+        let mut seats = LazyVec::with_capacity(places, GFP_KERNEL)?;
+        for _ in 0..places {
+            seats.push(SetOnce::new(), GFP_KERNEL)?;
+        }
         let fences = fence::alloc_contexts(engines as u32);
         for engine in 0..engines {
-            seats.push(SetOnce::new(), GFP_KERNEL)?;
             timelines.push(
                 Timeline {
                     fence_context: fences.wrapping_add(engine as u64),
                     seqno: 0,
                     last: None,
-                    quota: Quota::of_timeline()?,
                     recent: Recent::default(),
                 },
                 GFP_KERNEL,
@@ -187,6 +188,7 @@ impl Context {
                 seats,
                 space: SetOnce::new(),
                 saved: Atomic::new(false),
+                quota: Quota::of_timelines()?,
                 timelines <- new_mutex!(timelines, "ouro_timelines"),
                 state,
                 selector <- new_mutex!(Selector::Open, "ouro_context_selector"),
@@ -199,6 +201,11 @@ impl Context {
     /// Returns the key by which ports know it.
     pub(crate) fn key(&self) -> ContextKey {
         self.key
+    }
+
+    /// Returns the limits of its requests in flight.
+    pub(super) fn quota(&self) -> &Arc<Quota> {
+        &self.quota
     }
 
     /// Returns its timelines, by engine.
@@ -355,10 +362,10 @@ impl Context {
     }
 
     /// Returns the ring for its requests on an engine. The context must be prepared for the engine.
-    pub(crate) fn line(&self, engine: &Engine) -> Arc<Line> {
+    pub(crate) fn line<'a>(&'a self, engine: &'a Engine) -> &'a Arc<Line> {
         match self.seat(engine) {
-            Some(seat) => seat.logical_ring().line().clone(),
-            None => engine.line().clone(),
+            Some(seat) => seat.logical_ring().line(),
+            None => engine.line(),
         }
     }
 

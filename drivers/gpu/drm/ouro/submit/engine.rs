@@ -140,7 +140,7 @@ impl Engine {
         }
         let line = Line::new(&hardware, hw, space, dma)?;
         let port = match desc.port {
-            PortKind::Ring => Port::Ring(RingQueue::new(desc.ring_bytes)),
+            PortKind::Ring => Port::Ring(RingQueue::new(desc)?),
             PortKind::List { depth } => Port::Lists(Lists::new(depth, desc.events.ok_or(EINVAL)?)?),
         };
         let directory = match hardware.topology().space {
@@ -276,7 +276,7 @@ impl Engine {
         }) else {
             return 0;
         };
-        let at = first.emitted.lock().at.max(queue.last_done);
+        let at = first.emitted.at().max(queue.last_done);
         time::monotonic_ns().saturating_sub(at)
     }
 
@@ -325,6 +325,25 @@ impl Engine {
         if let Some((error, request)) = failed {
             self.cancel(error, request);
         }
+    }
+
+    /// Queues a published request that has nothing to wait for. Any context.
+    pub(super) fn begin(&self, request: ListArc<Request>) {
+        let failed = {
+            let mut queue = self.queue.lock();
+            match queue.stopped {
+                // The device is gone: nothing is waited for.
+                Some(error) if error == ENODEV => Some((error, request)),
+                _ => {
+                    self.is_ready(&mut queue, request);
+                    None
+                }
+            }
+        };
+        if let Some((error, request)) = failed {
+            self.cancel(error, request);
+        }
+        self.retirer.pass_on();
     }
 
     /// A blocked request's dependencies are signalled: it becomes ready. Any context.
@@ -423,7 +442,7 @@ impl Engine {
                 port, last_done, ..
             } = &mut *queue;
             let each = |request: ListArc<Request>| {
-                let at = request.emitted.lock().at;
+                let at = request.emitted.at();
                 if let Some(holder) = request.context.as_ref().and_then(|c| c.holder()) {
                     let ns = now.saturating_sub(at.max(*last_done));
                     holder.busy().add(self.hw.desc().id.class, ns);

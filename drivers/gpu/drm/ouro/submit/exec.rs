@@ -319,7 +319,7 @@ impl Exec {
         sort_by_key(&mut after, address);
         let mut before = 0;
         after.retain(|f| core::mem::replace(&mut before, address(f)) != address(f));
-        let line = self.context.line(self.target.engine());
+        let line = self.context.line(self.target.engine()).clone();
         let draft = Draft::new(self.target.clone(), line, Some(timeline))?;
         publish.prepare(draft.fence())?;
         let mut prepared = draft.complete(
@@ -448,7 +448,7 @@ impl Exec {
         }
         let line = self.context.line(self.target.engine());
         let emitted = fence::with_timeline::<Tracker, _>(fence, |t, _| {
-            core::ptr::eq(t.line(), &*line).then(|| t.seqno().is_some())
+            core::ptr::eq(t.line(), &**line).then(|| t.seqno().is_some())
         });
         match emitted.flatten() {
             Some(true) => Order::Given,

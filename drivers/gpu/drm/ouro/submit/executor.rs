@@ -25,6 +25,7 @@ use crate::{
     hardware::Hardware,
     vm::TableStore,
 };
+use ouro_hw::engine::PortKind;
 use ouro_kernel::pci::{Claim, DmaDevice};
 
 /// Priority of the kernel's requests: above any that clients can set, because others wait for them.
@@ -78,7 +79,9 @@ impl Executor {
         )?;
         let contexts = Arc::new(Atomic::new(0), GFP_KERNEL)?;
         let count = hardware.topology().engines.len();
-        let kernel_context = Context::new(count, &contexts, None)?;
+        let lists = |port| matches!(port, PortKind::List { .. });
+        let lists = (hardware.topology().engines.iter()).any(|e| lists(e.desc().port));
+        let kernel_context = Context::new(count, lists, &contexts, None)?;
         kernel_context.set_priority(KERNEL_PRIORITY);
         let mut engines = KVec::with_capacity(count, GFP_KERNEL)?;
         for index in 0..count {

@@ -327,7 +327,7 @@ impl<'a> Plan<'a> {
                 // Any loaded context will do.
                 false => None,
             };
-            let line = gpu.kernel_context().line(engine);
+            let line = gpu.kernel_context().line(engine).clone();
             let draft = Draft::new(target, line, None)?;
             let fence: ARef<Fence> = draft.fence().into();
             // The last request releases the resources.

@@ -36,7 +36,13 @@ const QUOTA_LOOK_MS: u32 = 20;
 impl Executor {
     /// Creates a context of a client, or of the kernel.
     pub(crate) fn new_context(&self, holder: Option<&Arc<Holder>>) -> Result<Arc<Context>> {
-        Context::new(self.engines().len(), self.contexts(), holder.cloned())
+        let lists = self.engines().iter().any(|e| e.has_lists());
+        Context::new(
+            self.engines().len(),
+            lists,
+            self.contexts(),
+            holder.cloned(),
+        )
     }
 
     /// Gives a context all that it needs on an engine, or on each engine of a virtual engine.
@@ -200,7 +206,7 @@ impl Executor {
             context: Some(in_use),
             ..Parts::new(work, awake)
         };
-        let line = context.line(engine);
+        let line = context.line(engine).clone();
         let prepared = Draft::new(target, line, Some(timeline))?.complete(parts, LazyVec::new())?;
         Ok(prepared.publish(self, |_| ()))
     }
@@ -216,14 +222,9 @@ impl Executor {
         wait: bool,
     ) -> Result<Share> {
         let engine = target.engine();
-        let timeline = {
-            let timelines = context.timelines().lock();
-            let timeline = timelines.get(engine.index()).ok_or(EINVAL)?;
-            timeline.quota().clone()
-        };
         let mut looked = false;
         loop {
-            if let Some(share) = Share::take(quota, &timeline) {
+            if let Some(share) = Share::take(quota, context.quota(), engine.index()) {
                 return Ok(share);
             }
             self.working()?;

@@ -198,10 +198,14 @@ impl Prepared<'_> {
                 tracker.discount();
             }
         }
-        tracker
-            .engine()
-            .block(self.tracker, ListArc::from(self.request));
-        tracker.count_down();
+        let request = ListArc::from(self.request);
+        if tracker.begins() {
+            drop(self.tracker);
+            tracker.engine().begin(request);
+        } else {
+            tracker.engine().block(self.tracker, request);
+            tracker.count_down();
+        }
         tracker.engine().retire_some();
         fence
     }

@@ -13,40 +13,48 @@ use kernel::{
         Arc,
     },
 };
+use ouro_hw::report::MAX_ENGINES;
 
 /// Most requests of a client that are published and not retired, on all engines together.
 const OF_CLIENT: u32 = 8192;
 /// Most requests of a timeline that are published and not retired: more than a ring holds.
 const OF_TIMELINE: u32 = 512;
 
-/// A counter with a limit.
+/// Counters with a limit.
 pub(crate) struct Quota {
-    live: Atomic<u32>,
+    /// One for each of a context's timelines, by engine; a client has one.
+    live: [Atomic<u32>; MAX_ENGINES],
     limit: u32,
 }
 
 impl Quota {
     fn new(limit: u32) -> Result<Arc<Self>> {
-        let live = Atomic::new(0);
+        let live = [const { Atomic::new(0) }; MAX_ENGINES];
         Ok(Arc::new(Self { live, limit }, GFP_KERNEL)?)
     }
 
-    /// Creates the quota of a client.
+    /// Creates the quota of a client. Errors: `ENOMEM`.
     pub(crate) fn of_client() -> Result<Arc<Self>> {
         Self::new(OF_CLIENT)
     }
 
-    /// Creates the quota of a timeline.
-    pub(crate) fn of_timeline() -> Result<Arc<Self>> {
+    /// Creates the quotas of a context's timelines. Errors: `ENOMEM`.
+    pub(crate) fn of_timelines() -> Result<Arc<Self>> {
         Self::new(OF_TIMELINE)
     }
 
-    /// Takes one unit for a request; `None` if the quota is used up.
-    fn take(self: &Arc<Self>) -> Option<Part> {
-        let mut live = self.live.load(ordering::Relaxed);
+    /// Takes one unit of a counter for a request; `None` if it is used up.
+    fn take(self: &Arc<Self>, number: usize) -> Option<Part> {
+        let counter = self.live.get(number)?;
+        let mut live = counter.load(ordering::Relaxed);
         while live < self.limit {
-            match self.live.cmpxchg(live, live + 1, ordering::Relaxed) {
-                Ok(_) => return Some(Part(self.clone())),
+            match counter.cmpxchg(live, live + 1, ordering::Relaxed) {
+                Ok(_) => {
+                    return Some(Part {
+                        of: self.clone(),
+                        number,
+                    })
+                }
                 Err(now) => live = now,
             }
         }
@@ -55,11 +63,16 @@ impl Quota {
 }
 
 /// A request's unit of a quota, returned on drop.
-struct Part(Arc<Quota>);
+struct Part {
+    of: Arc<Quota>,
+    number: usize,
+}
 
 impl Drop for Part {
     fn drop(&mut self) {
-        self.0.live.fetch_sub(1, ordering::Relaxed);
+        if let Some(counter) = self.of.live.get(self.number) {
+            counter.fetch_sub(1, ordering::Relaxed);
+        }
     }
 }
 
@@ -70,11 +83,12 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Takes a unit of each; `None` if one of them is used up.
-    pub(crate) fn take(client: &Arc<Quota>, timeline: &Arc<Quota>) -> Option<Self> {
+    /// Takes a unit of the client's quota, and one of the timeline's on an engine; `None` if one of
+    /// them is used up.
+    pub(crate) fn take(client: &Arc<Quota>, timelines: &Arc<Quota>, engine: usize) -> Option<Self> {
         Some(Self {
-            _client: client.take()?,
-            _timeline: timeline.take()?,
+            _client: client.take(0)?,
+            _timeline: timelines.take(engine)?,
         })
     }
 }

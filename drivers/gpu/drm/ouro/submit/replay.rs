@@ -63,10 +63,8 @@ impl Lost {
             return false;
         };
         let holder = request.context.as_ref().and_then(|c| c.holder());
-        let mut emitted = request.emitted.lock();
-        emitted.lost = holder.is_some() || (hangs && emitted.tried);
-        emitted.tried |= hangs;
-        emitted.lost && matches!(request.work, Work::Copy(_) | Work::Fill(_))
+        let lost = request.emitted.give_up(holder.is_some(), hangs);
+        lost && matches!(request.work, Work::Copy(_) | Work::Fill(_))
     }
 
     /// Takes the context that the engine had loaded, to be dropped in process context without
@@ -111,12 +109,12 @@ impl Engine {
         let Some(first) = queue.port.first() else {
             return Overdue::Never;
         };
-        let emitted = first.emitted.lock();
-        let Some(micros) = emitted.watched else {
+        let emitted = &first.emitted;
+        let Some(micros) = emitted.watched() else {
             return Overdue::Never;
         };
-        match is_overdue(now, emitted.at, queue.last_done, micros) {
-            true => Overdue::Now(emitted.number),
+        match is_overdue(now, emitted.at(), queue.last_done, micros) {
+            true => Overdue::Now(emitted.number()),
             false => Overdue::NotYet,
         }
     }
@@ -128,11 +126,11 @@ impl Engine {
         let Some(first) = queue.port.first() else {
             return 0;
         };
-        let emitted = first.emitted.lock();
+        let emitted = &first.emitted;
         match &queue.port {
             // Other contexts may have run in between.
-            Port::Lists(_) => emitted.ran,
-            _ => now.saturating_sub(emitted.at.max(queue.last_done)),
+            Port::Lists(_) => emitted.ran(),
+            _ => now.saturating_sub(emitted.at().max(queue.last_done)),
         }
     }
 
@@ -140,7 +138,7 @@ impl Engine {
     pub(crate) fn oldest(&self) -> Option<Oldest> {
         let queue = self.queue.lock();
         let first = queue.port.first()?;
-        let ran = first.emitted.lock().ran;
+        let ran = first.emitted.ran();
         let (can_answer, owes) = match &queue.port {
             Port::Lists(lists) => (!lists.is_pressed(), lists.sched.owed()),
             _ => (false, None),
@@ -183,7 +181,7 @@ impl Engine {
         let Queue { port, arming, .. } = &mut *queue;
         if let Port::Lists(lists) = port {
             if let Some(first) = lists.first() {
-                first.emitted.lock().ran = 0;
+                first.emitted.set_ran(0);
             }
             lists.sched.request_probe();
             if !held {

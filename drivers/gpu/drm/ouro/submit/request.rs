@@ -48,10 +48,7 @@ use super::{
     scratch::Kept,
     Engine,
 };
-use crate::{
-    gem::Backing,
-    hardware::Hardware,
-};
+use crate::{gem::Backing, hardware::Hardware};
 
 /// The state of a request that its fence, and the fences that it waits for, access.
 #[pin_data]
@@ -245,6 +242,18 @@ impl Tracker {
         self.waiting.fetch_sub(1, ordering::Relaxed);
     }
 
+    /// If it waits for nothing but its publisher, counts that down: it is ready, on its only engine.
+    /// Called by the publisher.
+    pub(super) fn begins(&self) -> bool {
+        // Nothing is added any more, and what was added before is met.
+        let ready = self.waiting.load(ordering::Acquire) == 1;
+        let begins = ready && self.target.siblings().is_none();
+        if begins {
+            self.discount();
+        }
+        begins
+    }
+
     /// Removes a dependency; the last one makes the request ready. Any context; no engine's lock is
     /// held.
     pub(super) fn count_down(&self) {
@@ -324,25 +333,89 @@ pub(crate) enum Work {
     Fill(PageFill),
 }
 
-/// The state that only the engine's queue accesses, under its lock.
+/// The state of a request since its emission. Only the engine's queue changes it, under its lock, or
+/// the reset that has taken the request out of the queue.
 pub(super) struct Emitted {
-    /// Its engine seqno. On a ring, it is the seqno that the ring stores.
-    pub(super) number: Seqno,
-    /// The ring's tail behind this request.
-    pub(super) tail: RingOffset,
-    /// When it was emitted, in nanoseconds.
-    pub(super) at: u64,
-    /// Nanoseconds for which it has run, on execlist engines.
-    pub(super) ran: u64,
-    /// The context that was loaded before, whose image the switch at this request's start has
-    /// saved.
-    pub(super) replaced: Option<InUse>,
-    /// It has hung before: a request of the kernel's gets a second try.
-    pub(super) tried: bool,
-    /// It has hung: it is not run again.
-    pub(super) lost: bool,
-    /// The watchdog limit of its batch, in microseconds.
-    pub(super) watched: Option<u32>,
+    number: Atomic<u32>,
+    tail: Atomic<u32>,
+    at: Atomic<u64>,
+    ran: Atomic<u64>,
+    tried: Atomic<bool>,
+    lost: Atomic<bool>,
+    /// Zero: there is no limit.
+    watched: Atomic<u32>,
+}
+
+impl Emitted {
+    fn new() -> Self {
+        Self {
+            number: Atomic::new(0),
+            tail: Atomic::new(0),
+            at: Atomic::new(0),
+            ran: Atomic::new(0),
+            tried: Atomic::new(false),
+            lost: Atomic::new(false),
+            watched: Atomic::new(0),
+        }
+    }
+
+    /// It was emitted at `at`, in nanoseconds, up to a tail, with a watchdog limit in microseconds.
+    pub(super) fn set(&self, number: Seqno, tail: RingOffset, at: u64, watched: Option<u32>) {
+        self.set_number(number);
+        self.tail.store(tail.0, ordering::Relaxed);
+        self.at.store(at, ordering::Relaxed);
+        self.set_ran(0);
+        self.watched.store(watched.unwrap_or(0), ordering::Relaxed);
+    }
+
+    /// Returns its engine seqno. On a ring, it is the seqno that the ring stores.
+    pub(super) fn number(&self) -> Seqno {
+        Seqno(self.number.load(ordering::Relaxed))
+    }
+
+    pub(super) fn set_number(&self, number: Seqno) {
+        self.number.store(number.0, ordering::Relaxed);
+    }
+
+    /// Returns the ring's tail behind it.
+    pub(super) fn tail(&self) -> RingOffset {
+        RingOffset(self.tail.load(ordering::Relaxed))
+    }
+
+    /// Returns when it was emitted, in nanoseconds.
+    pub(super) fn at(&self) -> u64 {
+        self.at.load(ordering::Relaxed)
+    }
+
+    /// Returns for how many nanoseconds it has run, on execlist engines.
+    pub(super) fn ran(&self) -> u64 {
+        self.ran.load(ordering::Relaxed)
+    }
+
+    pub(super) fn set_ran(&self, ns: u64) {
+        self.ran.store(ns, ordering::Relaxed);
+    }
+
+    /// Returns the watchdog limit of its batch, in microseconds.
+    pub(super) fn watched(&self) -> Option<u32> {
+        Some(self.watched.load(ordering::Relaxed)).filter(|micros| *micros != 0)
+    }
+
+    /// Returns whether it has hung, and is not run again.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.load(ordering::Relaxed)
+    }
+
+    /// It has hung. A client's is lost; one of the kernel's own, which gets a second try, if it
+    /// `hangs` for the second time. Returns whether it is lost.
+    pub(super) fn give_up(&self, is_client: bool, hangs: bool) -> bool {
+        let lost = is_client || (hangs && self.tried.load(ordering::Relaxed));
+        self.lost.store(lost, ordering::Relaxed);
+        if hangs {
+            self.tried.store(true, ordering::Relaxed);
+        }
+        lost
+    }
 }
 
 /// Memory to capture if a request hangs.
@@ -378,8 +451,11 @@ pub(crate) struct Request {
     pub(crate) tracker: Arc<Tracker>,
     pub(crate) context: Option<InUse>,
     pub(super) work: Work,
+    pub(super) emitted: Emitted,
+    /// The context that was loaded before, whose image the switch at this request's start has
+    /// saved.
     #[pin]
-    pub(super) emitted: SpinLockIrq<Emitted>,
+    pub(super) replaced: SpinLockIrq<Option<InUse>>,
     /// The callbacks on the fences that it waits for.
     armed: LazyVec<Armed<Tracker>>,
     /// Fences of requests that must be emitted before it.
@@ -418,16 +494,8 @@ impl Request {
                 tracker,
                 context: parts.context,
                 work: parts.work,
-                emitted <- new_spinlock_irq!(Emitted {
-                    number: Seqno(0),
-                    tail: RingOffset(0),
-                    at: 0,
-                    ran: 0,
-                    replaced: None,
-                    tried: false,
-                    lost: false,
-                    watched: None,
-                }, "ouro_emitted"),
+                emitted: Emitted::new(),
+                replaced <- new_spinlock_irq!(None, "ouro_replaced"),
                 armed,
                 leads: [const { None }; MAX_LEADS],
                 _objects: parts.objects,
@@ -472,7 +540,7 @@ impl Request {
 
     /// Returns its engine seqno, once emitted.
     pub(crate) fn number(&self) -> Seqno {
-        self.emitted.lock().number
+        self.emitted.number()
     }
 
     /// Returns the id of its context on its engine, if that is an execlist engine.

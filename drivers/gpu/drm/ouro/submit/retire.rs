@@ -149,6 +149,8 @@ pub(crate) struct Retirer {
     #[pin]
     exchange: Exchange,
     idle_ticks: Atomic<u32>,
+    /// Whether the tick is on its way: it was queued, and has not begun.
+    wound: Atomic<bool>,
     /// Whether a client's context ever had another priority than the default.
     ranked: Atomic<bool>,
     /// Number of requests that are published and not retired.
@@ -192,6 +194,8 @@ impl WorkItem<1> for Retirer {
     type Pointer = Arc<Retirer>;
 
     fn run(this: Arc<Retirer>) {
+        // Who finds it false after this winds the tick again.
+        this.wound.xchg(false, ordering::Full);
         this.retire();
         let idle = {
             let engines = this.engines.lock();
@@ -266,6 +270,7 @@ impl Retirer {
                 follower_queue <- FollowerQueue::new(),
                 exchange <- Exchange::new(),
                 idle_ticks: Atomic::new(0),
+                wound: Atomic::new(false),
                 ranked: Atomic::new(false),
                 live: Atomic::new(0),
                 now <- new_work!("ouro_retire"),
@@ -446,6 +451,10 @@ impl Retirer {
 
     /// Starts the tick, which finally lets the device sleep. Any context.
     pub(crate) fn wind(self: &Arc<Self>) {
+        // If so, the tick sees what was done before this.
+        if self.wound.xchg(true, ordering::Full) {
+            return;
+        }
         // Under the lock: work queued before the end is cancelled, and none is queued after it.
         let incoming = self.incoming.lock();
         if !incoming.closed {

@@ -444,7 +444,7 @@ impl Lists {
         listed.last = work.last;
         for request in work.flight.iter() {
             self.last = self.last.next();
-            request.emitted.lock().number = self.last;
+            request.emitted.set_number(self.last);
         }
         listed.flight.push_all_back(&mut work.flight);
         listed.ready.push_all_back(&mut work.ready);

@@ -43,7 +43,7 @@ impl Lists {
             let Some(since) = first.context.as_ref().and_then(|c| c.revoked()) else {
                 continue;
             };
-            let ran = first.emitted.lock().ran;
+            let ran = first.emitted.ran();
             if ran.max(now.saturating_sub(since)) >= grace {
                 listed.cancelled = Cancelled::Asked;
                 self.sched.cancel(listed.entity, now);

@@ -150,12 +150,15 @@ fn visit(list: &mut Visits, tracker: Arc<Tracker>) {
 
 /// Passes the priority of a fence's request on to its dependencies. Process context, no locks.
 pub(in crate::submit) fn inherit(fence: &Fence) {
+    let waits = fence::with_timeline::<Tracker, _>(fence, |tracker, _| {
+        tracker.engine().retirer.has_ranks() && tracker.is_waiting()
+    });
+    if waits != Some(true) {
+        return;
+    }
     let Some(tracker) = fence::timeline::<Tracker>(fence) else {
         return;
     };
-    if !tracker.engine().retirer.has_ranks() || !tracker.is_waiting() {
-        return;
-    }
     let mut list = List::new();
     visit(&mut list, tracker);
     spread(list);

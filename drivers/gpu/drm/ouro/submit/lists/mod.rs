@@ -112,7 +112,7 @@ impl ListedContext {
         }
         let done = self.flight.iter().take_while(|r| r.tracker.is_done());
         if let Some(last) = done.last() {
-            self.ring.retire(last.emitted.lock().tail);
+            self.ring.retire(last.emitted.tail());
         }
         self.ring.space() as usize >= bytes
     }
@@ -203,7 +203,8 @@ impl Lists {
         let passed = now.saturating_sub(self.counted);
         self.counted = self.counted.max(now);
         if let Some(first) = self.first().filter(|_| passed != 0) {
-            first.emitted.lock().ran += passed.min(MAX_PASSED);
+            let ran = first.emitted.ran();
+            first.emitted.set_ran(ran + passed.min(MAX_PASSED));
         }
     }
 
@@ -355,7 +356,7 @@ impl Lists {
                 let Some(request) = listed.flight.pop_front() else {
                     break;
                 };
-                tail = Some(request.emitted.lock().tail);
+                tail = Some(request.emitted.tail());
                 let rank = request.tracker.urgency.rank();
                 falls |= listed.lifted.is_some() && rank.lifted == listed.lifted;
                 own = own.max(Some(rank.own));
@@ -407,7 +408,7 @@ impl Lists {
                     break;
                 }
                 done += 1;
-                tail = Some(request.emitted.lock().tail);
+                tail = Some(request.emitted.tail());
                 first |= request.tracker.urgency.lifted().is_some();
             }
             if let Some(tail) = tail {
@@ -577,12 +578,7 @@ fn emit(
         let slot = listed.ring.reserve(commands.len())?;
         line.write(&slot, commands.as_slice());
         listed.last = seqno;
-        let mut emitted = request.emitted.lock();
-        emitted.number = number;
-        emitted.tail = slot.tail;
-        emitted.at = now;
-        emitted.ran = 0;
-        drop(emitted);
+        request.emitted.set(number, slot.tail, now, None);
         request.tracker.emitted(seqno);
         engine.retirer.follower_queue().pass(&request.tracker);
         Some(slot.tail)

@@ -14,7 +14,7 @@ use kernel::{
 };
 use ouro_core::port::{ContextKey, Edition, RingPort};
 use ouro_hw::{
-    engine::{Batch, Emit, Submission, Switch, COPY_DWORDS, STREAM_DWORDS},
+    engine::{Batch, Emit, EngineDesc, Submission, Switch, COPY_DWORDS, STREAM_DWORDS},
     ring::Commands,
     types::GgttAddr,
 };
@@ -42,19 +42,26 @@ pub(in crate::submit) struct RingQueue {
     watched: u32,
     /// Whether the watchdog interrupt is armed.
     watching: bool,
+    /// Most dwords that a request takes.
+    most: usize,
+    /// Where a request's commands are put together, while none is emitted.
+    buffer: Option<KBox<[u32; MAX_EMIT]>>,
 }
 
 impl RingQueue {
-    /// Creates the queue of an empty ring of `bytes`.
-    pub(in crate::submit) fn new(bytes: u32) -> Self {
-        Self {
-            port: RingPort::new(bytes),
+    /// Creates the queue of an engine's empty ring. Errors: `ENOMEM`.
+    pub(in crate::submit) fn new(desc: &EngineDesc) -> Result<Self> {
+        let inline = desc.golden_dwords.max(COPY_DWORDS).max(STREAM_DWORDS);
+        Ok(Self {
+            most: desc.emit_dwords + inline,
+            buffer: Some(KBox::new([0; MAX_EMIT], GFP_KERNEL)?),
+            port: RingPort::new(desc.ring_bytes),
             ready: List::new(),
             flight: List::new(),
             loaded: None,
             watched: 0,
             watching: false,
-        }
+        })
     }
 
     /// Forgets watched requests: nothing is in flight any more.
@@ -141,12 +148,9 @@ impl RingQueue {
             let Some(request) = self.flight.pop_front() else {
                 break;
             };
-            let (tail, watched) = {
-                let emitted = request.emitted.lock();
-                (emitted.tail, emitted.watched)
-            };
-            self.port.completed(tail);
-            self.watched = (self.watched).saturating_sub(watched.is_some().into());
+            self.port.completed(request.emitted.tail());
+            let watched = request.emitted.watched().is_some();
+            self.watched = (self.watched).saturating_sub(watched.into());
             each(request);
         }
     }
@@ -155,16 +159,14 @@ impl RingQueue {
 impl Engine {
     /// Returns whether any request fits, after freeing the room of completed ones.
     fn has_room(&self, queue: &mut RingQueue) -> bool {
-        let desc = self.hw.desc();
-        let inline = desc.golden_dwords.max(COPY_DWORDS).max(STREAM_DWORDS);
-        let most = desc.emit_dwords + inline;
+        let most = queue.most;
         if !queue.port.has_room(most) {
             let mut tail = None;
             for request in queue.flight.iter() {
                 if !request.tracker.is_done() {
                     break;
                 }
-                tail = Some(request.emitted.lock().tail);
+                tail = Some(request.emitted.tail());
             }
             if let Some(tail) = tail {
                 queue.port.completed(tail);
@@ -175,6 +177,13 @@ impl Engine {
 
     /// Emits one request; returns the new tail.
     fn emit(&self, queue: &mut RingQueue, request: &Request) -> Option<ouro_hw::RingOffset> {
+        if let Work::Batch(batch) = self.work(request) {
+            // The most frequent work does not clear a buffer first.
+            let mut buffer = queue.buffer.take()?;
+            let tail = self.emit_with(queue, request, Some(batch), &[], &mut *buffer);
+            queue.buffer = Some(buffer);
+            return tail;
+        }
         self.with_work(request, |batch, inline, buffer| {
             self.emit_with(queue, request, batch, inline, buffer)
         })
@@ -226,7 +235,7 @@ impl Engine {
     /// still takes its place in the ring, so that fences are signalled in order.
     fn work(&self, request: &Request) -> Work {
         let banned = request.context.as_ref().is_some_and(|c| c.is_banned());
-        if banned || request.emitted.lock().lost {
+        if banned || request.emitted.is_lost() {
             request.fence.set_error(EIO);
             return Work::Nothing;
         }
@@ -290,11 +299,8 @@ impl Engine {
         let placed = queue.port.place(commands.len(), key)?;
         self.line.write(&placed.slot, commands.as_slice());
 
-        let mut emitted = request.emitted.lock();
-        emitted.number = seqno;
-        emitted.tail = placed.slot.tail;
-        emitted.at = time::monotonic_ns();
-        emitted.watched = emit.watchdog;
+        let now = time::monotonic_ns();
+        (request.emitted).set(seqno, placed.slot.tail, now, emit.watchdog);
         queue.watched += u32::from(emit.watchdog.is_some());
         if switch != Switch::Stay {
             if let Some(context) = held {
@@ -311,7 +317,7 @@ impl Engine {
             // A request that is emitted again follows the same requests as the first time, or none:
             // it keeps the context that it replaced then.
             if let Some(before) = queue.loaded.replace(now.clone()) {
-                emitted.replaced = Some(before);
+                *request.replaced.lock() = Some(before);
             }
         }
         request.tracker.emitted(seqno);
