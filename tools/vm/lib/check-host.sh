@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The tests that need no guest: Cargo's, lints, and what must hold of the tree.
+# The tests without a guest: Cargo's tests, lints, and rules of the tree.
 #
 # shellcheck shell=bash
 
@@ -22,7 +22,7 @@ check_cargo() {
     expect host/examples/clippy "$HOST_LOG/examples-clippy.log" examples_cargo clippy --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" expect host/rustdoc "$HOST_LOG/rustdoc.log" \
         enter cargo doc --locked --workspace --no-deps --document-private-items --quiet
-    # Each run of the check has the same random cases; `make fuzz` has new ones.
+    # Each run of the check has the same random cases; `make fuzz` generates others.
     local log=$HOST_LOG/test.log rc=0
     PROPTEST_RNG_SEED=${OURO_SEED:-2026} enter cargo test --locked --workspace --no-fail-fast -- --show-output >"$log" 2>&1 || rc=$?
     results_cargo host "$log" || rc=1
@@ -36,8 +36,8 @@ check_cargo() {
     result SKIP host/miri "Miri comes with nightly toolchains; the build root has the stable one"
 }
 
-# module_without_warning NAME MAKE-ARGUMENT...: a build of the module that must say nothing. A compiler repeats no
-# warning for what it does not compile: objects of before are used again only if all of them came without one.
+# module_without_warning NAME MAKE-ARGUMENT...: builds the module, which must give no warning. A compiler does not repeat
+# the warnings of files that it does not compile: earlier objects are used only if all were built without a warning.
 module_without_warning() {
     local name=$1 objects=$OURO_TOP/build/module/$1 log
     shift
@@ -60,14 +60,14 @@ check_module() {
     done
     expect host/rustfmt-kernel "$log/rustfmt.log" \
         enter rustfmt --check --edition 2021 --config-path "$src/.rustfmt.toml" "${roots[@]}"
-    # OpenGL, EGL and libva spell their names as they do
+    # names of OpenGL, EGL and libva are not in checkpatch's style
     checkpatch "$log/checkpatch.log" '' '*.c' '*.h' ':!tools/testing/mesa'
     checkpatch "$log/checkpatch-mesa.log" --ignore=CAMELCASE 'tools/testing/mesa/*.c' 'tools/testing/mesa/*.h'
     check_rustdoc_kernel
 }
 
-# checkpatch LOG OPTIONS PATHSPEC...: of all files at once, since it reads its own lists anew each time; a
-# result for each. Its complaints begin with the file's name.
+# checkpatch LOG OPTIONS PATHSPEC...: one run for all files, since each run reads its lists; a result for each file.
+# Its messages begin with the file's name.
 checkpatch() {
     local log=$1 options=$2 file files
     shift 2
@@ -86,8 +86,8 @@ checkpatch() {
     done
 }
 
-# rustdoc of the crates that only Kbuild builds, with the command line that
-# Kbuild used, less what is about output.
+# rustdoc of the crates that only Kbuild builds, with Kbuild's command line
+# without the options for output.
 check_rustdoc_kernel() {
     local objects=$OURO_TOP/build/module/neat name cmd
     for name in rust/ouro_kernel/lib rust/ouro_uapi/lib drivers/gpu/drm/ouro/ouro_main; do
@@ -101,8 +101,8 @@ check_rustdoc_kernel() {
     done
 }
 
-# What is expected of IGT may not excuse what the upstream driver can do: no
-# entry of expected-GPU is one that passed there on the same model.
+# expected-GPU must not list a subtest that passes with the upstream driver on
+# the same model.
 check_igt_lists() {
     local gpu dir=$OURO_TOP/tools/testing/igt excused
     results_begin host-igt
@@ -120,7 +120,7 @@ check_igt_lists() {
     done
 }
 
-# tree_lacks NAME PATTERN HINT [PATHSPEC...]: no tracked file has the pattern.
+# tree_lacks NAME PATTERN HINT [PATHSPEC...]: fails if a tracked file has the pattern.
 tree_lacks() {
     local name=$1 pattern=$2 hint=$3 found
     shift 3
@@ -136,7 +136,7 @@ tree_lacks() {
 check_tree() {
     results_begin host-tree
     local file bad lines hosts=debian
-    # put together here, or this line would be found itself
+    # in two parts, so that the pattern does not match this line
     hosts+='|crates|pypi|npmjs'
     tree_lacks host/tree/hosts "://[a-z.]*($hosts)[.]" "a package registry's host name" . ':!Cargo.lock' ':!*.lock'
     tree_lacks host/tree/paths '(^|[^[:alnum:]_.])/(home|root|work)/[a-z]' "a path of one machine" . ':!tools/vm'
@@ -144,7 +144,7 @@ check_tree() {
         while IFS= read -r file; do head -n 2 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0' || echo "$file"; done)
     if [ -z "$bad" ]; then result PASS host/tree/spdx; else result FAIL host/tree/spdx "$(xargs <<<"$bad")"; fi
 
-    # unsafe stands in rust/ouro_kernel, and where tools/vm/unsafe says
+    # unsafe is allowed in rust/ouro_kernel, and in the places of tools/vm/unsafe
     bad=$(cd "$OURO_TOP" && git grep -nwE 'unsafe' -- '*.rs' ':!rust/ouro_kernel' |
         grep -vE '^[^:]+:[0-9]+: *//|unsafe_code|unsafe_op_in_unsafe_fn|"[^"]*unsafe[^"]*"' |
         cut -d: -f1 | sort | uniq -c | awk '{print $2, $1}' |
@@ -158,7 +158,7 @@ check_tree() {
         result FAIL host/tree/unsafe "outside rust/ouro_kernel, and not in tools/vm/unsafe: $(xargs <<<"$bad")"
     fi
 
-    # A file is read in one sitting.
+    # The limit of a file's length.
     bad=$(cd "$OURO_TOP" && git ls-files '*.rs' '*.c' '*.h' '*.sh' '*.py' tools/vm | sort -u | while IFS= read -r file; do
         lines=$(wc -l <"$file")
         [ "$lines" -le 600 ] || echo "$file ($lines)"; done | xargs)
@@ -168,7 +168,7 @@ check_tree() {
         result FAIL host/tree/length "more than 600 lines: $bad"
     fi
 
-    # A model may be there before the driver's backend is: then guests do not run on it yet.
+    # A model may be older than the driver's backend: then no guest runs on it yet.
     local known
     known=$(model_known 2>/dev/null | sort | xargs) || true
     if [ -n "$known" ] && [ -z "$(comm -23 <(gpus_all | sort) <(tr ' ' '\n' <<<"$known"))" ]; then
@@ -176,7 +176,7 @@ check_tree() {
     else
         result FAIL host/tree/gpus "tools/vm/gpus has '$(gpus_all | xargs)', gpu-model --list '$known'"
     fi
-    # what is left out for an interface is a program that there is
+    # the programs that are left out for an interface exist
     bad=$(cd "$OURO_TOP" && awk '{print $1}' tools/vm/guest-tests/kselftests-*-only | while IFS= read -r file; do
         git ls-files --error-unmatch "tools/testing/selftests/drm/ouro/$file.c" >/dev/null 2>&1 || echo "$file"; done | xargs)
     if [ -z "$bad" ]; then
@@ -191,7 +191,7 @@ check_tree() {
     expect host/shellcheck "$HOST_LOG/shellcheck.log" enter shellcheck -x -e SC1091,SC2001,SC2012,SC2015,SC2016,SC2153,SC2319 $(cat "$HOST_LOG/scripts")
 }
 
-# dead_links FILE: what a page in Markdown points to within the tree and is not there.
+# dead_links FILE: prints the links of a Markdown page to files of the tree that do not exist.
 dead_links() {
     local link
     grep -oE '\]\([^)]+\)' "$OURO_TOP/$1" | sed 's/^](//; s/)$//; s/#.*//' | while IFS= read -r link; do
@@ -199,7 +199,7 @@ dead_links() {
     done
 }
 
-# abi_is_good: the kernel's tool takes the files of Documentation/ABI, and says nothing.
+# abi_is_good: the kernel's tool accepts the files of Documentation/ABI, without a message.
 abi_is_good() {
     local said
     said=$(enter python3 "$(step_dir source)/linux/tools/docs/get_abi.py" --dir "$OURO_TOP/Documentation/ABI" validate 2>&1) || return 1
@@ -207,7 +207,7 @@ abi_is_good() {
     [ -z "$said" ]
 }
 
-# What is read: each page as a renderer has it, and the comments of our own header as the kernel's documents take them.
+# The documentation: each page by docutils and Sphinx, and the comments of our header by the kernel's kernel-doc.
 check_docs() {
     results_begin host-docs
     local log=$HOST_LOG/rst.log pages header=include/uapi/drm/ouro_drm.h file dead
@@ -217,7 +217,7 @@ check_docs() {
     expect "host/docs/$header" "$HOST_LOG/kernel-doc.log" \
         enter python3 "$(step_dir source)/linux/tools/docs/kernel-doc" -none -Wall -Werror "$OURO_TOP/$header"
     expect host/docs/abi "$HOST_LOG/abi.log" abi_is_good
-    # the tables of coverage have the documents' words; words.txt has names of registers, of the kernel and of files
+    # the tables of coverage quote the documents; words.txt has names of registers, of the kernel and of files
     # shellcheck disable=SC2046 # file names without spaces
     expect host/docs/spelling "$HOST_LOG/spelling.log" enter codespell -I "$OURO_TOP/tools/testing/docs/words.txt" \
         --skip '*/coverage*,*/streams/*,*/samples/*,*.gz,*.png' $(cd "$OURO_TOP" && git ls-files '*.md' |
@@ -233,7 +233,7 @@ check_docs() {
     fi
 }
 
-# The set-up's own tests: the real engine with cheap steps.
+# Tests of the set-up: its real engine with small steps.
 check_engine() {
     results_begin host-setup
     local log=$HOST_LOG/setup-tests.log

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Tests of `make intree`: what it writes, in `make check`; that it builds and works, in `make check-intree`.
+# Tests of `make intree`: in `make check` the files that it writes; in `make check-intree` their build and guests.
 #
 # shellcheck shell=bash
 
@@ -8,10 +8,10 @@
 
 INTREE_LOG=$OURO_TOP/build/check/intree
 
-# own_folder SOURCE TREE FOLDER: in a tree of links to SOURCE, a folder of its own, with links to what is in it.
+# own_folder SOURCE TREE FOLDER: in a tree of links to SOURCE, makes FOLDER a real folder of links.
 own_folder() {
     local at=$2/$3
-    # from the top: below a link is the source itself
+    # from the top down: below a link is the source itself
     [ "$3" = . ] || own_folder "$1" "$2" "$(dirname "$3")"
     [ -L "$at" ] || [ ! -d "$at" ] || return 0
     rm -f "$at"
@@ -19,22 +19,22 @@ own_folder() {
     find "$1/$3" -mindepth 1 -maxdepth 1 -exec ln -s -t "$at" {} +
 }
 
-# intree_skeleton SOURCE TREE: a tree of links, in which what `make intree` writes to is the tree's own.
+# intree_skeleton SOURCE TREE: makes a tree of links, with copies of the files that `make intree` writes to.
 intree_skeleton() {
     local file dir
     for file in drivers/gpu/drm/ci/xfails/x include/uapi/drm/x Documentation/ABI/testing/x tools/testing/x $INTREE_EDITED; do
         dir=$(dirname "$file")
         own_folder "$1" "$2" "$dir"
-        # nothing may be written to the source
+        # the source must not be written to
         case $(realpath "$2/$dir")/ in "$(realpath "$1")"/*) die "it is the source's: $2/$dir" ;; esac
         [ ! -L "$2/$file" ] || { rm "$2/$file"; cp "$1/$file" "$2/$file"; }
     done
-    # it looks for its tree by where it really is
+    # this file finds its tree by its real path
     rm "$2/tools/testing/kunit"
     cp -r "$1/tools/testing/kunit" "$2/tools/testing/kunit"
 }
 
-# intree_written TREE COUNT: `make intree` writes so many files.
+# intree_written TREE COUNT: `make intree` writes COUNT files.
 intree_written() {
     local said
     said=$("$VM_DIR/intree" "$1" 2>&1) || { echo "$said"; return 1; }
@@ -42,7 +42,8 @@ intree_written() {
     grep -q "^$2 files written" <<<"$said"
 }
 
-# intree_twice TREE: a second run writes nothing, not even a time; a third one mends what differs, and only that.
+# intree_twice TREE: a second run writes nothing and changes no time; a third one repairs the files that differ, and only
+# these.
 intree_twice() {
     local tree=$1 driver=$1/drivers/gpu/drm/ouro
     : >"$INTREE_LOG/before"
@@ -60,7 +61,7 @@ intree_twice() {
         diff -u "$INTREE_LOG/MAINTAINERS" "$tree/MAINTAINERS" && diff -u "$INTREE_LOG/rust.mk" "$tree/rust/Makefile"
 }
 
-# intree_complete TREE: everything of ours is there, unchanged, and each file of the kernel has only new lines.
+# intree_complete TREE: all our files exist, unchanged; the kernel's files have new lines and no other change.
 intree_complete() {
     local tree=$1 source file lines pattern
     source=$(step_dir source)/linux
@@ -73,11 +74,11 @@ intree_complete() {
         grep -q '^>' <<<"$lines" || { echo "$file has no line more"; return 1; }
         ! grep -q '^<' <<<"$lines" || { echo "$file has lines less: $lines"; return 1; }
     done
-    # each pattern of the entry names something
+    # each pattern of the entry matches a file
     sed -n 's/^F:\t//p' "$OURO_TOP/MAINTAINERS" | while IFS= read -r pattern; do
         compgen -G "$tree/$pattern" >/dev/null || { echo "MAINTAINERS names $pattern"; exit 1; }
     done || return 1
-    # as many expectations of IGT as here; each is a line that drm-ci reads
+    # as many expectations of IGT as in this tree, each a line that drm-ci accepts
     for file in "$OURO_TOP"/tools/testing/igt/expected-*; do
         lines=$(cat "$tree/drivers/gpu/drm/ci/xfails/ouro-${file##*-}"-{fails,skips}.txt | grep -v '^#' | grep . || true)
         [ "$(grep -cE '^[A-Z]+ [^ ]+ .' "$file")" = "$(grep -c . <<<"$lines")" ] || { echo "$file: not as many"; return 1; }
@@ -94,8 +95,8 @@ intree_make() {
         RUST_LIB_SRC="$(rust_lib_src)" -j"$(jobs_wanted)" "$@"
 }
 
-# intree_kconfig TREE OUT: a configuration that has nothing which only other drivers select takes DRM_OURO, which
-# selects what it needs; as a module and built in.
+# intree_kconfig TREE OUT: in a configuration without the symbols that other drivers select, DRM_OURO can be set and
+# selects its dependencies, as a module and built in.
 intree_kconfig() {
     local tree=$1 out=$2 as symbol
     mkdir -p "$out"
@@ -111,14 +112,14 @@ intree_kconfig() {
     done
 }
 
-# intree_kunit TREE OUT: kunit.py takes .kunitconfig: all of its lines survive.
+# intree_kunit TREE OUT: kunit.py accepts .kunitconfig, and keeps all its lines.
 intree_kunit() {
     OURO_BIND=/dev/null=/usr/bin/cargo enter unshare --net python3 "$1/tools/testing/kunit/kunit.py" config \
         --kunitconfig="$1/drivers/gpu/drm/ouro" --arch=x86_64 --make_options LLVM=-19 --build_dir="$2" || return 1
     grep -qx CONFIG_DRM_OURO_KUNIT_TEST=y "$2/.config"
 }
 
-# intree_tests TREE: the kernel's list of selftests has ours, by lib.mk.
+# intree_tests TREE: the kernel's list of selftests, by lib.mk, has ours.
 intree_tests() {
     local said
     grep -qx 'TARGETS += drm/ouro' "$1/tools/testing/selftests/Makefile" || return 1
@@ -127,7 +128,7 @@ intree_tests() {
     grep -qx drm/ouro:order <<<"$said" && [ "$(wc -l <<<"$said")" -gt 60 ]
 }
 
-# What `make check` tests: the files, and that Kconfig, kunit.py and lib.mk take them.
+# The part of `make check`: the files; Kconfig, kunit.py and lib.mk accept them.
 check_intree_files() {
     results_begin host-intree
     local tree
@@ -146,8 +147,8 @@ check_intree_files() {
     rm -rf "$OURO_TOP/build/intree/links" "$OURO_TOP/build/intree/config"
 }
 
-# intree_build M-OR-Y: the guest's plain kernel with ouro in its tree. Copies stand where the originals are, so that
-# only what is new gets built.
+# intree_build M-OR-Y: the guest's plain kernel with ouro in its tree. Copies are mounted at the paths of the originals, so
+# that only new files are built.
 intree_build() {
     local dir=$OURO_TOP/build/intree source out log=$OURO_TOP/build/intree/make-$1.log
     source=$(step_dir source)/linux
@@ -167,7 +168,7 @@ intree_build() {
     ! grep -qE 'warning[:[]|: warning' "$log"
 }
 
-# intree_kselftests: as the kernel builds them, with its own headers.
+# intree_kselftests: built by the kernel's own rules, with its headers.
 intree_kselftests() {
     local tree=$OURO_TOP/build/intree/linux out=$OURO_TOP/build/intree/tests-out
     enter make -s -C "$tree" O="$out" headers || return 1
@@ -175,7 +176,7 @@ intree_kselftests() {
         USERCFLAGS=-Werror USERLDFLAGS=-static FORCE_TARGETS=1
 }
 
-# What `make check-intree` tests: the whole build, as a module and built in, and both in a guest.
+# `make check-intree`: the whole build, as a module and built in, and a guest for each.
 INTREE_PROGRAMS="getparam gem_create gem_mmap exec_reloc exec_fence context order syncobj userptr reset"
 check_intree_built() {
     results_begin intree

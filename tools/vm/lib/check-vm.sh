@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# The tests in guests: our own driver on each kernel, the upstream driver on
+# The tests in guests: our driver on each kernel, and the upstream driver on
 # the same model.
 #
 # shellcheck shell=bash
 
 VM_LOG=$OURO_TOP/build/check/vm
 
-# guest_run NAME GUEST-ARGUMENT...: one guest; NAME/guest says whether it came
-# through, and with a clean kernel log. If REGISTERS says so, the models list registers.
+# guest_run NAME GUEST-ARGUMENT...: runs one guest. The result NAME/guest passes if the guest ended well with a clean
+# kernel log. With REGISTERS the models log register writes.
 guest_run() {
     local name=$1 dir=$VM_LOG/${1//\//-}${AGAIN:+-again}
     shift
@@ -20,7 +20,7 @@ guest_run() {
     GUEST_DIR=$dir
 }
 
-# The TAP of each program of /tests, and KUnit's results.
+# The results of each program of /tests (TAP), and of KUnit.
 guest_results() {
     local name=$1 file program
     for file in "$GUEST_DIR"/tap/*.txt; do
@@ -28,7 +28,7 @@ guest_results() {
         program=$(basename "$file" .txt)
         results_tap "$name/$program" "$file" || result FAIL "$name/$program" "no TAP: see ${file#"$OURO_TOP"/}"
         results_cover "$file"
-        # A plan that was not kept is a program that died half-way.
+        # A program whose plan has more tests than results has crashed.
         [ ! -e "$GUEST_DIR/tap/$program.exit" ] || case $(cat "$GUEST_DIR/tap/$program.exit") in
             0 | 4) ;;
             1) grep -q '^not ok' "$file" || result FAIL "$name/$program/exit" "ended with 1" ;;
@@ -37,17 +37,17 @@ guest_results() {
     done
 }
 
-# Rules of the documents that a program's own batch can break, whatever the
-# driver does; the tests' hostile batches do. All others are the driver's. (Of an
-# engine that hangs, the head is moved and the error cleared though it is not
-# idle: no other way leads to its reset.)
+# Rules of the documents that a client's batch can break; the hostile batches of
+# the tests do. All other rules are the driver's. (Before the reset of a hung
+# engine, the driver moves the head and clears the error though the engine is not
+# idle: there is no other way to reset it.)
 CLIENT_RULES='blt|flush-dw-bit5|unaligned-qword|reserved|reserved-post-sync|privilege|chained-privilege|client-register'
 CLIENT_RULES+='|ring-only|arbitration-off|many-events|cs-mchbar|srm-forbidden|update-gtt|bare-stall|flush-prelude'
 CLIENT_RULES+='|tlb-without-post-sync|big-page-uneven|head-write-enabled|error-persists'
 
-# model_rules NAME [clients]: by the model's report, the driver broke no rule and touched
-# no register that no document has. `clients`: programs that nobody here wrote have run,
-# and GPU_CLIENTS_RULES and GPU_CLIENTS_REGISTERS are theirs; the latter must be there.
+# model_rules NAME [clients]: fails if the model's report has a broken rule of the driver or an
+# undocumented register. `clients`: unmodified user space has run, to which GPU_CLIENTS_RULES and
+# GPU_CLIENTS_REGISTERS belong; the latter must be in the report.
 model_rules() {
     local name=$1 clients=${2:-} file broken rules=$CLIENT_RULES registers='' unknown
     if [ -n "$clients" ]; then
@@ -74,10 +74,10 @@ model_rules() {
     done
 }
 
-# submission_cost NAME: what the main job measured of asynchronous submissions
-# on the engines of GPU_COSTS: one posted write each (several that become ready together may
-# share one), and of others, reads and writes, no more than arming an interrupt
-# takes, which the report counts, and a few for interrupts of what was before.
+# submission_cost NAME: the register accesses of asynchronous submissions on the engines of
+# GPU_COSTS, as `make run` measured them: one posted write each (submissions that become ready
+# together may share one), and no other accesses but those that arm an interrupt, which the
+# report counts, and a few for interrupts of earlier requests.
 submission_cost() {
     local name=$1 report=$GUEST_DIR/report.txt engine bad
     for engine in $GPU_COSTS; do
@@ -104,8 +104,8 @@ submission_cost() {
     sed -nE 's/^(pixels|blits) +(.*)$/picture: \1 \2/p' "$report" >>"$RESULTS/$UNIT.cover"
 }
 
-# lists_work NAME: where engines take lists of contexts, what the main job counted: contexts took the engine
-# away from each other, objects went from one memory to another, and a list was given by one write.
+# lists_work NAME: on chips with execlists, the counters of `make run`: contexts preempted each other, objects moved
+# between memory regions, and each list was loaded by one write.
 lists_work() {
     local name=$1 report=$GUEST_DIR/report.txt bad
     grep -q '^device .* backend gen12,' "$report" || return 0
@@ -130,8 +130,8 @@ lists_work() {
     fi
 }
 
-# What guests of a kernel share. Limits are for guests that hang: a busy host is many times slower
-# than an idle one.
+# Arguments of all guests of a kernel. The time limits are for guests that hang: a busy host is many times
+# slower than an idle one.
 guest_common() {
     local gpu=$1 kernel=$2 limit=1800
     [ "$kernel" != debug ] || limit=5400
@@ -140,7 +140,7 @@ guest_common() {
         --add "$VM_DIR/guest-tests/sleep.sh")
 }
 
-# kselftests_for DRIVER DIR: the programs that are not about another interface alone.
+# kselftests_for DRIVER DIR: copies the programs for this interface to DIR.
 kselftests_for() {
     local driver=$1 dir=$2 list other
     rm -rf "$dir"
@@ -152,7 +152,7 @@ kselftests_for() {
     done
 }
 
-# tests_only DIR NAMES: leaves only these programs there, with what helps them; all if there are no names.
+# tests_only DIR NAMES: removes all other programs from DIR, except their helpers; without names, none.
 tests_only() {
     local dir=$1 names=$2 file name
     for file in ${names:+"$dir"/*}; do
@@ -161,7 +161,8 @@ tests_only() {
     done
 }
 
-# vm_tests GPU KERNEL DIR: into DIR, all programs for the GPU, GPU_WAITS too; longer runs (testing.rst) into LONGER.
+# vm_tests GPU KERNEL DIR: copies all programs for the GPU to DIR, also those of GPU_WAITS; sets LONGER to the variables of
+# longer runs (testing.rst).
 vm_tests() {
     local gpu=$1 kernel=$2 dir=$3 file variable
     gpu_read "$gpu" "$kernel"
@@ -182,8 +183,8 @@ vm_tests() {
     done
 }
 
-# check_waits GPU KERNEL: the programs of GPU_WAITS. What they wait for is time to pass (until a hang is found),
-# and meanwhile others can have the processors.
+# check_waits GPU KERNEL: the programs of GPU_WAITS. They mostly wait for time to pass (until a hang is detected),
+# and leave the processors to other guests.
 check_waits() {
     local gpu=$1 kernel=$2 name=$1/$2 tests
     results_begin "vm-$gpu-$kernel-waits"
@@ -198,7 +199,7 @@ check_waits() {
     model_rules "$name/waits"
 }
 
-# check_vm GPU KERNEL: the main job if it is drawn there, and all programs but those of check_waits.
+# check_vm GPU KERNEL: the picture, if GPU_PICTURE, and all programs except those of check_waits.
 check_vm() {
     local gpu=$1 kernel=$2 name=$1/$2 tests file
     results_begin "vm-$gpu-$kernel"
@@ -208,7 +209,7 @@ check_vm() {
     for file in $GPU_WAITS; do rm -f "$tests/$file" "$tests/zz-$file.sh"; done
     guest_common "$gpu" "$kernel"
 
-    # the main job, then everything else; KUnit ran when the module was loaded
+    # the picture, then all other tests; KUnit ran when the module was loaded
     local job=${GPU_PICTURE:+'ouro-draw --out /out; '}
     guest_run "$name" "${GUEST_COMMON[@]}" --tests "$tests" -- sh -c \
         "$LONGER$job"'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
@@ -218,7 +219,7 @@ check_vm() {
     results_ktap "$name/kunit" "$GUEST_DIR/dmesg.txt" || result FAIL "$name/kunit" "no KUnit result in dmesg.txt"
 }
 
-# draw_results NAME GPU: what the main job has left.
+# draw_results NAME GPU: the results of the picture.
 draw_results() {
     local name=$1 gpu=$2 file
     for file in "$gpu.png" report.txt; do
@@ -228,7 +229,7 @@ draw_results() {
             result FAIL "$name/draw/$file" "not written: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
         fi
     done
-    # it is written of a picture that is wrong, too
+    # it is also written for a wrong picture
     if grep -q '^pixels .*: all right$' "$GUEST_DIR/report.txt"; then
         result PASS "$name/draw/pixels"
     else
@@ -238,7 +239,7 @@ draw_results() {
     lists_work "$name"
 }
 
-# check_pair GPU KERNEL: two GPUs at once, with INTx in place of MSI, the smaller of the page tables, and a simulated
+# check_pair GPU KERNEL: two GPUs in one guest, with INTx instead of MSI, the smaller page table, and a simulated
 # region of device memory each.
 check_pair() {
     local gpu=$1 kernel=$2 name=$1/$2/two-intx
@@ -254,7 +255,7 @@ check_pair() {
     model_rules "$name"
 }
 
-# tests_for NAME PROGRAM...: a folder with those of the kselftests, for a guest of that name.
+# tests_for NAME PROGRAM...: makes a folder with these kselftests, for the guest NAME.
 tests_for() {
     local tests=$VM_LOG/tests-$1 program
     shift
@@ -264,9 +265,8 @@ tests_for() {
     echo "$tests"
 }
 
-# check_chaos GPU KERNEL: the model on a bad day (model.rst, "Chaos"), the same one each time: all is late,
-# told twice or not at all, and must come out right. GPU_CHAOS names the tests, which wait for what they
-# want, however long that takes.
+# check_chaos GPU KERNEL: the programs of GPU_CHAOS on a model with random faults (model.rst, "Chaos"), the same in each
+# run: completions and interrupts are late, repeated or lost. The tests wait for results without a time limit.
 check_chaos() {
     local gpu=$1 kernel=$2 name=$1/$2/chaos tests
     gpu_read "$gpu"
@@ -279,8 +279,8 @@ check_chaos() {
     guest_results "$name"
 }
 
-# check_small GPU KERNEL: a card with little memory, of which the CPU sees a half: objects leave it, and
-# come back, all the time. GPU_SMALL names the tests. Hangs may be replayed.
+# check_small GPU KERNEL: the programs of GPU_SMALL on a card with little VRAM, of which the CPU can access a half:
+# objects are evicted and moved back all the time. Hangs may be replayed.
 check_small() {
     local gpu=$1 kernel=$2 name=$1/$2/small tests
     gpu_read "$gpu"
@@ -295,9 +295,8 @@ check_small() {
     model_rules "$name"
 }
 
-# check_global GPU KERNEL: where the driver may not have tables beside the global one, because it is in a guest:
-# this is one, and is told of no IOMMU. The model sits behind one that translates, and names each use of another
-# table. GPU_GLOBAL names the tests.
+# check_global GPU KERNEL: the programs of GPU_GLOBAL without a PPGTT, which the driver does not use in a guest unless
+# iommu=0 says that there is no IOMMU. The model is behind a translating IOMMU, and reports each use of a PPGTT.
 check_global() {
     local gpu=$1 kernel=$2 name=$1/$2/global tests
     gpu_read "$gpu"
@@ -316,8 +315,8 @@ check_global() {
     model_rules "$name"
 }
 
-# check_first GPU KERNEL: a card that shows the firmware's picture meets the driver for the first time: it is left
-# alone, looked at, and brought up step by step; and refused, where it can be, which leaves the picture.
+# check_first GPU KERNEL: the first bring-up on a card that shows the firmware's picture: the driver ignores it, probes it,
+# and brings it up step by step; a card that it refuses, where there is one, keeps the picture.
 check_first() {
     local gpu=$1 kernel=$2 name=$1/$2/first tests
     gpu_read "$gpu"
@@ -354,21 +353,21 @@ check_none() {
         sh -c '! ls /dev/dri/renderD128 2>/dev/null'
 }
 
-# peer_file NAME SUFFIX: the GPU's own file of guest-tests, or its driver's.
+# peer_file NAME SUFFIX: prints the file of guest-tests for the GPU, else for its driver.
 peer_file() {
     local file=$VM_DIR/guest-tests/$1-$gpu$2
     [ -e "$file" ] || file=$VM_DIR/guest-tests/$1-$driver$2
     echo "$file"
 }
 
-# What ouro and the upstream driver write to the card, and a reason for each difference: a file for each GPU.
+# A file for each GPU with the differences between the register writes of ouro and of the upstream driver, and reasons.
 PEER_LISTS=$OURO_TOP/tools/testing/peer
 
-# registers_wanted GPU: yes, if its registers are looked at.
+# registers_wanted GPU: prints yes if its register writes are compared.
 registers_wanted() { if [ -e "$PEER_LISTS/reasons-$1" ]; then echo yes; fi; }
 
-# check_registers GPU PEER-GUEST: what the upstream driver wrote in that guest against what ouro writes in a small
-# one: it loads, each engine has work, it unloads.
+# check_registers GPU PEER-GUEST: compares the register writes of the upstream driver in that guest with those of ouro in a
+# short guest: load, work on each engine, unload.
 check_registers() {
     local gpu=$1 peer=$2 name=$1/registers log=$VM_LOG/registers-$1.tap
     guest_run "$name" --gpu "$gpu" --kernel plain --timeout 600 --model-args "$GPU_HABITS $GPU_PEER_REAL" \
@@ -386,9 +385,9 @@ check_peer() {
     results_begin "peer-$gpu"
     mkdir -p "$VM_LOG"
     file=$(peer_file peer .sh)
-    # It complains of what takes longer than a card would, and a machine that
-    # stands still for a moment does the same to it. What is wrong with the
-    # model, it says each time.
+    # The upstream driver logs operations that take longer than on a card, and a
+    # host that stops for a moment causes the same. Errors of the model are logged
+    # in each run.
     local attempt REGISTERS
     REGISTERS=$(registers_wanted "$gpu")
     for attempt in 1 2 3; do
@@ -402,33 +401,33 @@ check_peer() {
     done
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no result: see ${GUEST_DIR#"$OURO_TOP"/}/output.txt"
     results_cover "$GUEST_DIR/output.txt"
-    # what the streams left by way of that driver, and what they leave on the model alone
+    # the results of the streams by that driver, and on the model without a driver
     expect "$name/truth" "$VM_LOG/truth-$gpu.log" enter "$BIN_DIR/ouro-compare" "$GUEST_DIR/truth.json"
     [ -z "$REGISTERS" ] || check_registers "$gpu" "$GUEST_DIR"
     REGISTERS=''
 
-    # the kselftests of what both drivers promise hold for the upstream driver too, or they test our own
-    # habits; the others are about limits, files and resets in which the two differ
+    # the kselftests of behaviour that both drivers promise must pass with the upstream driver, or they test our
+    # own choices; the others test limits, files and resets in which the drivers differ
     local tests
     # shellcheck disable=SC2046 # words
     tests=$(tests_for "$gpu-peer" $(<"$(peer_file peer-kselftests '')"))
-    # Without time slices: in a list behind a batch that cannot be taken off, work for either of two engines
-    # has the upstream driver reset one after 640 ms, where on a faster machine the other had taken it.
+    # Without timeslices: if work of a virtual engine is in a list behind a batch that cannot be preempted, the upstream
+    # driver resets the engine after 640 ms. On a faster machine the other engine would have taken the work.
     local slices='for f in /sys/class/drm/card*/engine/*/timeslice_duration_ms; do [ ! -e "$f" ] || echo 0 >"$f"; done'
     for attempt in 1 2 3; do
         guest_run "$name/kselftest" --gpu "$gpu" --kernel peer --module "$driver" --memory 1G --timeout 600 \
             --model-args "$GPU_HABITS $GPU_PEER_REAL" --module-args "$GPU_PEER_MODULE" --add "$VM_DIR/guest-tests/run-tests.sh" \
             --tests "$tests" -- sh -c "$slices; sh /bin/run-tests.sh"
-        # i915 gives up if its first contexts take more than a fifth of a second
+        # i915 fails to load if its first contexts take more than a fifth of a second
         grep -qs 'declaring it wedged' "$GUEST_DIR/dmesg.txt" || break
         [ "$attempt" = 3 ] || told_again "$name/kselftest/guest-and-dmesg" "i915 gave up while it came up"
     done
     guest_results "$name/kselftest"
-    # what the other driver answered is not covered here
+    # answers of the upstream driver do not count as covered
     : >"$RESULTS/$UNIT.cover"
 }
 
-# check_bench GPU: what ioctls cost, against what they cost when that was written down.
+# check_bench GPU: compares the cost of ioctls with the recorded figures.
 check_bench() {
     local gpu=$1 name=$1/bench verdict figure reason
     results_begin "bench-$gpu"
@@ -442,7 +441,7 @@ check_bench() {
     fi
 }
 
-# check_igt GPU: unmodified user space: IGT's core list.
+# check_igt GPU: IGT's core list.
 check_igt() {
     local gpu=$1 name=$1/igt verdict test reason
     results_begin "igt-$gpu"
@@ -456,7 +455,7 @@ check_igt() {
         while IFS=$'\t' read -r test reason; do
             result FAIL "$name/$test" "$reason"
         done <"$VM_LOG/igt-$gpu/guests.tsv"
-        # a monitor looks once a second: whether it meets the client is a matter of time
+        # a monitor that polls once a second may miss the client
         if [ -n "${OURO_GPUTOP:-}" ]; then
             guest_run "$gpu/gputop" --gpu "$gpu" --kernel plain --timeout 600 --memory 1G \
                 --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/run-gputop.sh" -- sh /bin/run-gputop.sh
@@ -470,7 +469,7 @@ check_igt() {
     fi
 }
 
-# check_mesa GPU: unmodified user space: Mesa and libva.
+# check_mesa GPU: Mesa and libva, unmodified.
 check_mesa() {
     local gpu=$1 name=$1/mesa
     results_begin "mesa-$gpu"
@@ -484,7 +483,7 @@ check_mesa() {
     fi
 }
 
-# check_piglit GPU: unmodified user space: piglit's core list, through Mesa.
+# check_piglit GPU: piglit's core list, through unmodified Mesa.
 check_piglit() {
     local gpu=$1 name=$1/piglit verdict test reason
     results_begin "piglit-$gpu"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-# What unmodified user space runs in: `clients@igt` and `clients@mesa`, each a
-# small Debian of its own that a guest mounts read-only (tools/vm/guest --root).
-# There is no kernel module in them: nothing can load i915 beside our driver.
+# The roots of unmodified user space: `clients@igt` and `clients@mesa`, each a
+# small Debian that a guest mounts read-only (tools/vm/guest --root).
+# They have no kernel modules, so that no client can load i915 beside our driver.
 #
 # shellcheck shell=bash
 
-# clients_packages NAME: what is installed.
+# clients_packages NAME: prints the packages to install.
 clients_packages() {
     case $1 in
         igt) echo igt-gpu-tools-tests igt-gpu-tools kmod ;;
-        # with a compiler: our own clients are built against these libraries
+        # with a compiler: our clients are built with these libraries
         mesa)
             echo libegl1 libgbm1 libegl-mesa0 libgl1-mesa-dri mesa-utils-bin \
                 libva2 libva-drm2 i965-va-driver \
@@ -20,17 +20,17 @@ clients_packages() {
     esac
 }
 
-# Packages that come from sid: IGT, and the libraries of which it wants newer
-# ones than trixie has.
+# Packages from sid: IGT, and the libraries of which it needs newer versions
+# than those of trixie.
 CLIENTS_NEWER='igt-gpu-tools* intel-gpu-tools libdrm* libxv1'
 
-# clients_paths NAME: what of the packages is not unpacked, and what is all the same. Of piglit's 2 GB these are for
-# OpenGL to 2.1 and OpenGL ES 2: what else there is, none of the modelled chips can do.
+# clients_paths NAME: paths of the packages that are not unpacked, and exceptions. Of piglit's 2 GB the exceptions are the
+# tests of OpenGL up to 2.1 and OpenGL ES 2: the modelled chips have no later version.
 clients_paths() {
     local tests=/usr/lib/x86_64-linux-gnu/piglit part
     [ "$1" = mesa ] || return 0
     echo "path-exclude=$tests/generated_tests/*"
-    # folders too: dpkg makes none that it leaves out
+    # also the folders: dpkg does not create folders of excluded paths
     for part in spec 'spec/glsl-1.[12]0' spec/arb_draw_buffers spec/arb_shader_texture_lod spec/arb_texture_rectangle \
         spec/oes_standard_derivatives asmparsertest; do
         echo "path-include=$tests/generated_tests/$part"
@@ -54,10 +54,10 @@ run_clients() {
     SMALL_ROOT_PATHS=$(clients_paths "$name") small_root "$dir" "$newer" $(clients_packages "$name")
 }
 
-# clients_tree NAME: the folder that a guest mounts.
+# clients_tree NAME: prints the folder that a guest mounts.
 clients_tree() { echo "$(step_dir "clients@$1")/tree"; }
 
-# clients_version NAME PACKAGE: as it was installed.
+# clients_version NAME PACKAGE: prints the installed version.
 clients_version() {
     awk -v name="$2" '$1 == name {print $2}' "$(clients_tree "$1")/usr/share/ouro-packages"
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What every script of tools/vm starts from: where things are, how to speak.
+# The base of every script of tools/vm: paths, messages, options.
 # Sourced, never run. Sets strict mode for the script that sources it.
 #
 # shellcheck shell=bash
@@ -9,10 +9,10 @@ set -euo pipefail
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 OURO_TOP=$(cd "$VM_DIR/../.." && pwd -P)
 
-# Where chroot and depmod are: an ordinary user's PATH may lack it.
+# The folders of chroot and depmod, which an ordinary user's PATH may lack.
 PATH=$PATH:/usr/sbin:/sbin
 
-# head_of SCRIPT: what its head says of it.
+# head_of SCRIPT: prints the comment at its top.
 head_of() {
     awk 'NR > 2 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$1"
 }
@@ -20,7 +20,7 @@ case ${1:-} in
     --help | -h) [ "${BASH_SOURCE[1]:-}" != "$0" ] || { head_of "$0"; exit 0; } ;;
 esac
 
-# OURO_CACHELESS: set by a script that does without.
+# OURO_CACHELESS: set by a script that needs no cache.
 if [ -z "${OURO_CACHE:-}" ] && [ -z "${OURO_CACHELESS:-}" ]; then
     [ -n "${XDG_CACHE_HOME:-${HOME:-}}" ] || {
         echo "ouro: neither OURO_CACHE nor HOME is set: say OURO_CACHE=/some/folder make ..." >&2
@@ -38,12 +38,12 @@ if [ -z "${OURO_CACHELESS:-}" ]; then
 fi
 export OURO_TOP VM_DIR
 
-# A line for the person at the terminal; results go to stdout, these to stderr.
+# A message for the user, on stderr; results are on stdout.
 say() {
     printf '%s\n' "$*" >&2
 }
 
-# The end: what is wrong, then one line for each remedy.
+# Ends the script with an error message, and one line for each remedy.
 die() {
     local line
     printf 'ouro: %s\n' "$1" >&2
@@ -54,7 +54,7 @@ die() {
     exit 1
 }
 
-# needs_value "$@": the first of them is an option, and has something behind it.
+# needs_value "$@": ends the script unless the option $1 is followed by a value.
 needs_value() {
     [ $# -ge 2 ] || die "${0##*/}: $1 needs a value" "tools/vm/${0##*/} --help"
 }
@@ -63,17 +63,17 @@ unknown_option() {
     die "${0##*/}: unknown option $1" "tools/vm/${0##*/} --help"
 }
 
-# Twelve hex digits for what comes on stdin: names things in the cache.
+# Prints twelve hex digits of the hash of stdin, for names in the cache.
 short_hash() {
     sha256sum | cut -c1-12
 }
 
-# Seconds as m:ss.
+# clock SECONDS: prints m:ss.
 clock() {
     printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
 }
 
-# Processors to use: those the process may run on.
+# Prints the number of processors to use: those on which the process may run.
 jobs_wanted() {
     echo "${OURO_JOBS:-$(nproc)}"
 }
@@ -82,11 +82,11 @@ am_root() {
     [ "$(id -u)" = 0 ]
 }
 
-# The processes that PID started; without pgrep, which small systems lack.
+# children_of PID: prints its child processes, without pgrep, which small systems lack.
 children_of() {
     local stat
     for stat in /proc/[0-9]*/stat; do
-        # "pid (name) state ppid": the name may hold anything
+        # "pid (name) state ppid": the name may have blanks and brackets
         { read -r stat <"$stat"; } 2>/dev/null || continue
         # shellcheck disable=SC2086 # words
         set -- "$1" ${stat%% *} ${stat##*) }
@@ -94,7 +94,7 @@ children_of() {
     done
 }
 
-# stop_tree PID: ends all that the process started, the leaves first.
+# stop_tree PID: ends the process's descendants, children before their parents.
 stop_tree() {
     local child
     for child in $(children_of "$1"); do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The pages as HTML: step `docs` is a small Debian with Sphinx, beside the build root, so that nobody waits for it
-# who wants no pages.
+# The pages as HTML: step `docs` is a small Debian with Sphinx. It is not part of the build root, since only `make docs`
+# and `make check` need it.
 #
 # shellcheck shell=bash
 
@@ -12,8 +12,8 @@ secs_docs() { echo 120; }
 key_docs() { { key_base; printf '%s\n' "${DOCS_PACKAGES[@]}" 1; } | short_hash; }
 run_docs() { small_root "$2" '' "${DOCS_PACKAGES[@]}"; }
 
-# docs_html DIR: the pages, into DIR/html. A warning is an error. It needs the steps `docs` and `source`: the
-# comments of ouro_drm.h are taken out by the kernel's own kernel-doc.
+# docs_html DIR: writes the pages to DIR/html. A warning is an error. It needs the steps `docs` and `source`: the
+# kernel's kernel-doc extracts the comments of ouro_drm.h.
 docs_html() {
     local out=$1
     mkdir -p "$out"

@@ -11,7 +11,7 @@ import pathlib
 import re
 import shlex
 
-# The crates, each after those that it uses: the file of the root, from the top of the tree.
+# The crates, each after its dependencies: the path of the root file in the tree.
 CRATES = [
     "rust/ouro_uapi/lib.rs",
     "rust/ouro_kernel/lib.rs",
@@ -19,7 +19,7 @@ CRATES = [
     "drivers/gpu/drm/ouro/core/lib.rs",
     "drivers/gpu/drm/ouro/ouro_main.rs",
 ]
-# Of the kernel's crates, those that these use and that no command names.
+# Crates of the kernel that these use and that are in no command.
 KERNEL = ["core", "ffi", "macros"]
 
 
@@ -72,7 +72,7 @@ def rust(top, objects):
         if "bitfield_struct" in externs and "bitfield_struct" not in known:
             saved = (objects / "rust/.libstatic_assertions.rmeta.cmd").read_text()
             source = pathlib.Path(re.search(r"\S+/static_assertions-[^/]+/src/lib\.rs", saved).group(0))
-            # Its source stands beside the other's.
+            # Its source is beside the other's.
             macro = sorted(source.parents[2].glob("bitfield-struct-*/src/lib.rs"))[-1]
             add_crate(project, "bitfield_struct", macro, ["std", "proc_macro"], "core",
                       is_proc_macro=True, proc_macro_dylib_path=externs["bitfield_struct"])

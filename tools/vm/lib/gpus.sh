@@ -1,54 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0
-# The modelled GPUs that guests run on: tools/vm/gpus has a file for each, of
-#   GPU_DRIVER   the upstream driver of such a card; the interface is its
-#   GPU_KERNELS  kernels on which `make check` has it; none: ouro is not tried there yet
-#   GPU_PARTS    what else it has: peer (the upstream driver; peer-asked: by `make check-peer` alone), igt, mesa,
-#                piglit (by Mesa), bench (figures in tools/testing/bench)
-#   GPU_COSTS    engines whose cost of submission is judged
-#   GPU_MODEL    arguments of the model in every guest
-#   GPU_MEMORY   memory of a guest with our own driver, if not as much as usual
-#   GPU_REAL     the same with our own driver: habits of real machines
-#   GPU_IGT      more of the model's in IGT's guests with our own driver
-#   GPU_HABITS   arguments of the model that the upstream driver needs
-#   GPU_PEER_MODULE  arguments of the upstream driver
-#   GPU_PEER_REAL  arguments of the model: habits of real machines that the model has while the upstream driver is tried
-#   GPU_PEER_SLOW  more of the model's, where it is asked whether it waits
-#   GPU_LEFT_OUT kselftests that take too long there, or are about other cards of the interface
-#   GPU_ONLY     the kselftests that run there, if not all do
-#   GPU_TURNS    how often programs do there what they repeat: words VARIABLE=NUMBER (testing.rst), unless asked otherwise
-#   GPU_ONLY_DEBUG  the same on the debug kernel, where the picture is left out then
-#   GPU_PAIR     not empty: two of them are tried in one guest
-#   GPU_CHAOS    kselftests that are run on a model that has a bad day
-#   GPU_WAITS    kselftests that wait most of their time: a guest of their own, beside the others
-#   GPU_SMALL    the same on one with little memory, of which the CPU sees a part
-#   GPU_GLOBAL   the same where the driver has the global table alone, as with a card passed through
-#   GPU_FIRST    kernels on which a card that shows a picture meets the driver for the first time
-#   GPU_LATE     faults of the model with which such a card comes up all the same, and
-#   GPU_LATE_SAYS  words of the log, then
-#   GPU_MESA     part of what Mesa calls the renderer, then what Mesa does not have on such a chip, or does otherwise,
-#                and refused=N if the kernel is known to refuse N streams
-#   GPU_CLIENTS_RULES  the model's rules that Mesa's own streams break there
-#   GPU_CLIENTS_REGISTERS  registers that they name and the model does not have, in order
-#   GPU_REFUSED  words of the log with which such a card is refused, and
-#   GPU_REFUSED_MODEL  arguments of the model for that
+# The modelled GPUs of the guests. tools/vm/gpus has a file for each GPU, which sets
+#   GPU_DRIVER   the upstream driver of the card, whose uAPI ouro implements
+#   GPU_KERNELS  kernels of its guests in `make check`; empty: ouro does not support it yet
+#   GPU_PARTS    its other tests: peer (the upstream driver; peer-asked: only in `make check-peer`), igt, mesa,
+#                piglit (through Mesa), bench (figures in tools/testing/bench)
+#   GPU_COSTS    engines whose cost of submission is tested
+#   GPU_MODEL    the model's arguments in all guests
+#   GPU_MEMORY   memory of guests with ouro, if not the default
+#   GPU_REAL     the model's arguments in guests with ouro: habits of real devices
+#   GPU_IGT      more of these in IGT's guests
+#   GPU_HABITS   the model's arguments that the upstream driver needs
+#   GPU_PEER_MODULE  parameters of the upstream driver's module
+#   GPU_PEER_REAL  the model's arguments in guests with the upstream driver: habits of real devices
+#   GPU_PEER_SLOW  more of these in the test of whether that driver waits
+#   GPU_LEFT_OUT kselftests that do not run: too long there, or about other cards of the uAPI
+#   GPU_ONLY     the kselftests that run, if not all do
+#   GPU_TURNS    numbers of repetitions in programs: words VARIABLE=NUMBER (testing.rst); the environment overrides them
+#   GPU_ONLY_DEBUG  GPU_ONLY on the debug kernel, where the picture is not drawn then
+#   GPU_PAIR     not empty: a test with two of these GPUs in one guest
+#   GPU_CHAOS    kselftests that also run on a model with random faults
+#   GPU_WAITS    kselftests that mostly wait, and run in a guest of their own
+#   GPU_SMALL    kselftests that also run on a card with little memory, of which the CPU can access a part
+#   GPU_GLOBAL   kselftests that also run without PPGTT, as on a card that is passed through
+#   GPU_FIRST    kernels for the test of the first bring-up on a card that shows the firmware's picture
+#   GPU_LATE     faults of the model in spite of which the card comes up, and
+#   GPU_LATE_SAYS  the text of the log in that case
+#   GPU_MESA     a part of Mesa's renderer name, then Mesa's features that the chip lacks or has in another form,
+#                and refused=N if the kernel refuses N streams
+#   GPU_CLIENTS_RULES  the model's rules that Mesa's streams break
+#   GPU_CLIENTS_REGISTERS  registers in Mesa's streams that the model does not have, in order
+#   GPU_REFUSED  the text of the log when the driver refuses the card, and
+#   GPU_REFUSED_MODEL  the model's arguments for that case
 #
 # shellcheck shell=bash disable=SC1090,SC2034
 
-# The one that is meant if none is named comes first.
+# The default GPU is the first.
 gpus_all() {
     echo snb
     find "$VM_DIR/gpus" -type f ! -name snb -printf '%f\n' | sort
 }
 
-# gpu_known NAME: at once, before half an hour of set-up.
+# gpu_known NAME: ends the script if there is no such GPU, before the set-up starts.
 gpu_known() {
     local known
     known=$(gpus_all | xargs)
     [[ " $known " == *" $1 "* ]] || die "no such GPU: $1" "known: $known"
 }
 
-# gpu_read NAME [KERNEL]: the values above are its, on that kernel. Where GPU_ONLY_DEBUG names programs, they are all
-# there is on the debug kernel, in one guest (the picture alone takes minutes of work there); GPU_PICTURE: it is drawn.
+# gpu_read NAME [KERNEL]: sets the variables above for this GPU and kernel. If GPU_ONLY_DEBUG is set, the debug kernel has
+# one guest with these programs, without the picture, which takes minutes there. GPU_PICTURE: the picture is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
@@ -61,7 +61,7 @@ gpu_read() {
     fi
 }
 
-# gpu_model_args NAME KERNEL: GPU_MODEL of it, and GPU_REAL with our own driver; a model may have none.
+# gpu_model_args NAME KERNEL: prints GPU_MODEL, and with ouro GPU_REAL; nothing for a model without a file.
 gpu_model_args() (
     [ -e "$VM_DIR/gpus/$1" ] || return 0
     gpu_read "$1"
@@ -69,14 +69,14 @@ gpu_model_args() (
     echo "$GPU_MODEL $GPU_REAL"
 )
 
-# gpu_memory NAME KERNEL: GPU_MEMORY of it, with our own driver.
+# gpu_memory NAME KERNEL: prints GPU_MEMORY, for guests with ouro.
 gpu_memory() (
     [ -e "$VM_DIR/gpus/$1" ] && [ "$2" != peer ] || return 0
     gpu_read "$1"
     echo "$GPU_MEMORY"
 )
 
-# gpu_has NAME PART
+# gpu_has NAME PART: whether GPU_PARTS has the part
 gpu_has() {
     gpu_read "$1"
     [[ " $GPU_PARTS " == *" $2 "* ]]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# The part of `guest` that runs in the build root: packs the initramfs, starts
-# the models and QEMU, watches the clock, leaves nothing running.
-# Everything comes in OURO_GUEST_*.
+# The part of `guest` in the build root: packs the initramfs, starts the models
+# and QEMU, enforces the time limits, and ends all processes.
+# Its arguments are the variables OURO_GUEST_*.
 #
 # shellcheck shell=bash
 
@@ -19,11 +19,11 @@ trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
 [ -z "$OURO_GUEST_ROOT" ] || depmod -b "$stage" "$OURO_GUEST_RELEASE" 2>/dev/null
-# Not packed: to unpack it takes an emulated kernel seconds, with KASAN in it.
+# Not compressed: an emulated kernel with KASAN takes seconds to decompress it.
 (cd "$stage" && find . -print0 | cpio --quiet -0 -o -H newc -R 0:0) >"$out/.initrd"
 rm -rf "$stage"
 
-# One process for each GPU; QEMU connects once, at its start.
+# One process per GPU; QEMU connects once, when it starts.
 devices=()
 n=0
 for gpu in $OURO_GUEST_GPUS; do
@@ -58,13 +58,13 @@ if [ -n "$OURO_GUEST_ROOT" ]; then
 fi
 
 serial=(-serial "file:$out/serial.log" -serial "file:$out/output.txt")
-# On a busy host an emulated timer can look dead, and a processor stalled.
-# Nor does its time stamp counter need to be watched: it is emulated too.
+# On a busy host the kernel may take an emulated timer for dead, a processor
+# for stalled, and the emulated time stamp counter for unstable.
 patience="no_timer_check tsc=reliable rcupdate.rcu_cpu_stall_timeout=300"
 [ -z "$OURO_GUEST_PATIENT" ] || patience+=" sysctl.kernel.hung_task_timeout_secs=300"
-# A RAM disk takes memory as it is written; an image of hibernation fits on one, and is not packed.
+# A RAM disk allocates memory when it is written; it has room for an uncompressed hibernation image.
 images="ramdisk_size=131072 hibernate=nocompress"
-# The kernel log is judged when all is over: all of it must be there still.
+# The kernel log is read at the end, and must still be complete.
 append="console=ttyS0 panic=-1 reboot=t $patience $images ignore_loglevel log_buf_len=1M"
 if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
     # shellcheck disable=SC2054
@@ -72,11 +72,11 @@ if [ -n "$OURO_GUEST_INTERACTIVE" ]; then
     append="console=ttyS0 panic=-1 reboot=t $patience quiet"
 fi
 
-# Without five-level paging: under TCG, KASAN kernels have died of it while they
-# looked at the processor, before any module was there.
+# Without five-level paging: with it, KASAN kernels have crashed under TCG while
+# they detected the processor, before any module was loaded.
 cpu=max,la57=off
-# An emulated string instruction goes byte by byte: a kernel that is not told of fast ones copies and
-# clears by words.
+# An emulated string instruction works byte by byte: a kernel on a processor without fast string
+# instructions copies and clears by words.
 [ "$OURO_GUEST_ACCEL" = kvm ] || cpu+=,erms=off,fsrm=off,fsrs=off,fzrm=off,fsrc=off
 accel=(-accel "$OURO_GUEST_ACCEL" -smp 2)
 # shellcheck disable=SC2054
@@ -120,8 +120,8 @@ children=("${models[@]}")
 wait "$vm" || echo "QEMU ended with $? (qemu.log)" >>"$out/guest-errors"
 rm -f "$out/.initrd"
 
-# The models end by themselves when QEMU hangs up, or when asked to; then they
-# write their reports. 3: a rule of the documents was broken (--strict).
+# The models end when QEMU disconnects, or at a signal, and then write their
+# reports. Exit status 3: a rule of the documents was broken (--strict).
 for n in "${!models[@]}"; do
     kill -TERM "${models[$n]}" 2>/dev/null || true
     for _ in $(seq 1200); do

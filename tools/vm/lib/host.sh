@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# What this machine must have before a set-up can start, and what it is told
-# if it has not. Also what the build root takes over from this machine: mirror,
-# proxies, certificates.
+# The host's requirements for the set-up, with messages about those that are
+# missing. Also the host's settings for the build root: mirror, proxies,
+# certificates.
 #
 # shellcheck shell=bash
 
 HOST_KEYRING=${OURO_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 
-# Packages of this machine that are missing for the set-up, by Debian's names.
+# Prints the packages that the set-up needs and this machine lacks, by Debian's names.
 host_missing() {
     local want missing=()
     for want in mmdebstrap:mmdebstrap git:git make:make unshare:util-linux flock:util-linux tar:tar xz:xz-utils; do
@@ -20,7 +20,7 @@ host_missing() {
     printf '%s\n' "${missing[@]}" | sort -u | xargs
 }
 
-# What runs here is x86-64: kernel, guest and models are.
+# Kernel, guest and build root are x86-64, and run without emulation on the host.
 host_architecture() {
     local machine
     machine=$(uname -m)
@@ -28,7 +28,7 @@ host_architecture() {
         "use an x86_64 machine (a virtual one will do)"
 }
 
-# An ordinary user works in a user namespace with subordinate ids.
+# An ordinary user needs a user namespace with subordinate ids.
 host_user() {
     if am_root; then
         unshare --mount --propagation private -- true 2>/dev/null ||
@@ -47,8 +47,8 @@ host_user() {
             "(Ubuntu: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0)"
 }
 
-# Everything above; installs what is missing when it may (root on a machine
-# with apt), else names the command.
+# All checks above. Root on a machine with apt installs the missing packages;
+# otherwise the message has the command.
 host_check() {
     local missing sudo=sudo
     host_architecture
@@ -76,8 +76,8 @@ host_check() {
     host_user
 }
 
-# The mirror that this machine's own apt uses for Debian itself, or nothing:
-# then mmdebstrap takes its default.
+# Prints the Debian mirror of this machine's apt; nothing if there is none, and
+# then mmdebstrap uses its default.
 host_mirror() {
     local id=
     [ -z "${OURO_MIRROR:-}" ] || { echo "$OURO_MIRROR"; return 0; }
@@ -89,15 +89,15 @@ host_mirror() {
         awk -F'|' '$1 == "Debian" && $2 !~ /security|updates|backports/ && $3 ~ /^https?:/ {print $3; exit}' || true
 }
 
-# apt's settings of this machine that say how to reach a mirror.
+# Prints the settings of this machine's apt for access to the mirror.
 host_apt_settings() {
     command -v apt-config >/dev/null 2>&1 || return 0
     apt-config dump 2>/dev/null |
         grep -E '^Acquire::(https?::Proxy|https::(CaInfo|Verify)|Check-Valid-Until|Check-Date)' || true
 }
 
-# The machine's bundle of certificates: Cargo in the root must trust what this
-# machine trusts (a proxy that opens TLS, for one).
+# Prints the machine's bundle of certificates: Cargo in the build root must trust
+# the same authorities, for example that of a proxy that terminates TLS.
 host_ca_bundle() {
     local file
     for file in "${CARGO_HTTP_CAINFO:-}" "${SSL_CERT_FILE:-}" "${CURL_CA_BUNDLE:-}" \

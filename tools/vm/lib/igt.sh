@@ -1,43 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0
-# Running lists of IGT subtests in guests, and judging what came of them.
+# Runs lists of IGT subtests in guests, and compares the results with the expected ones.
 #
 # shellcheck shell=bash
 
 # shellcheck disable=SC2034 # for those who source this
 IGT_DIR=$OURO_TOP/tools/testing/igt
 
-# igt_core GPU: the short list, the GPU's own if there is one.
+# igt_core GPU: prints the core list: the GPU's own if there is one.
 igt_core() {
     local own=$IGT_DIR/core-$1.list
     if [ -r "$own" ]; then echo "$own"; else echo "$IGT_DIR/core.list"; fi
 }
 
-# igt_list FILE: the subtests of a list; `#` begins a comment.
+# igt_list FILE: prints the subtests of a list; `#` begins a comment.
 igt_list() {
     sed -E 's/#.*$//; s/^[[:space:]]+//; s/[[:space:]]+$//; /^$/d' "$1" | awk '!seen[$0]++'
 }
 
-# igt_limits FILE: of those subtests whose comment is `limit SECONDS`, their name and the seconds.
+# igt_limits FILE: prints name and seconds of each subtest with the comment `limit SECONDS`.
 igt_limits() {
     sed -nE 's/^[[:space:]]*([^#[:space:]]+)[[:space:]]*#.*\<limit ([0-9]+)$/\1 \2/p' "$1"
 }
 
-# igt_whole TREE: all subtests of the families that are about the kernel's interfaces, in IGT's order: the programs
-# themselves say which. Not gem_concurrent, which has 485,000, nor those that sleep or hibernate.
+# igt_whole TREE: prints all subtests of the programs for the kernel's interfaces, in IGT's order, as the programs list
+# them. Without gem_concurrent, which has 485,000, and those that suspend or hibernate.
 # shellcheck disable=SC2016 # for the shell in the tree
 igt_whole() {
     root_run "$1" sh -c 'cd /usr/libexec/igt-gpu-tools || exit
         for program in gem_* core_* prime_* syncobj_* i915_*; do
             case $program in gem_concurrent_*) continue ;; esac
-            # one that has none says so by its exit
+            # a program without subtests has another exit status
             subs=$(./"$program" --list-subtests 2>/dev/null </dev/null)
             if [ -n "$subs" ]; then echo "$subs" | sed "s/^/$program@/"; else echo "$program"; fi
         done' | grep -vE 'suspend|hibernate|-S[034]($|[-@])'
 }
 
-# igt_run LIST DIR LIMIT GUEST-ARGUMENT...: every subtest of the list, in as
-# many guests as it takes, as boots_run says. With IGT_TOGETHER those of one
-# program run in one process (run-igt-together.sh).
+# igt_run LIST DIR LIMIT GUEST-ARGUMENT...: runs the subtests of the list by
+# boots_run. With IGT_TOGETHER the subtests of one program run in one process
+# (run-igt-together.sh).
 igt_run() {
     local list=$1 dir=$2 limit=$3 longest runner=run-igt.sh
     shift 3
@@ -51,11 +51,11 @@ igt_run() {
         --add "$dir/limits" --root "$(clients_tree igt)" --add "$VM_DIR/guest-tests/$runner" "$@"
 }
 
-# boots_run DIR COMMAND GUEST-ARGUMENT...: every test of DIR/todo (its name is
-# all up to a tab), in as many guests as it takes: COMMAND in the guest has them
-# in /out/todo, and leaves the rest to the next boot. Leaves in DIR: results.tsv (result, name, seconds,
-# reason; as run-igt.sh says), logs/, a folder for each guest, and guests.tsv,
-# one line each that did not come to its end well.
+# boots_run DIR COMMAND GUEST-ARGUMENT...: runs the tests of DIR/todo (the name is
+# the text before a tab) in as many guests as necessary: COMMAND reads /out/todo in
+# the guest, and the next guest continues after a crash. Results in DIR: results.tsv
+# (result, name, seconds, reason, as in run-igt.sh), logs/, a folder for each guest,
+# and guests.tsv with a line for each guest that did not end well.
 boots_run() {
     local dir=$1 command=$2 boot=0 ahead=0 out said rest count lost
     shift 2
@@ -76,12 +76,12 @@ boots_run() {
             said=$(xargs -d '\n' <"$out/said" | cut -c1-300)
         cat "$out/results" >>"$dir/results.tsv"
         mv "$out"/logs/* "$dir/logs/" 2>/dev/null || true
-        # Its clock runs ahead, and it did nothing.
+        # Its clock ran ahead, and it ran no test.
         if [ -n "$said" ] && [ "$(cat "$out/exit" 2>/dev/null)" = 3 ] && [ "$ahead" -lt 9 ]; then
             ahead=$((ahead + 1))
             continue
         fi
-        # What is left. A guest that died took the subtest with it that it was at.
+        # The remaining tests. If the guest crashed, its last subtest has crashed.
         rest=$(igt_rest "$out/results" "$out/todo")
         if [ -n "$rest" ] && [ ! -s "$out/exit" ] && ! tail -n 1 "$out/results" | grep -q '^HANG'; then
             lost=$(cat "$out/progress" 2>/dev/null || true)
@@ -95,7 +95,7 @@ boots_run() {
         printf '%s' "${rest:+$rest
 }" >"$dir/todo"
         say "guest $boot ended: $(wc -l <"$dir/results.tsv") of $count tests"
-        # nothing at all came of it: the next would be the same
+        # no result at all: the next guest would have none either
         if [ -n "$rest" ] && [ "$(wc -l <"$dir/results.tsv")" = 0 ]; then
             say "the guest does not come up: $said"
             return 1
@@ -103,18 +103,18 @@ boots_run() {
     done
 }
 
-# igt_rest RESULTS TODO: those of TODO that have no result.
+# igt_rest RESULTS TODO: prints the tests of TODO without a result.
 # shellcheck disable=SC2016 # awk
 igt_rest() {
     awk -F'\t' 'FILENAME == ARGV[1] { done[$2]; next } !($1 in done)' "$1" "$2"
 }
 
-# igt_judge RESULTS EXPECTED [BLANKS]: a line each on stdout: verdict, name, what is to
-# be said. EXPECTED: lines `FAIL|SKIP|TIMEOUT|CRASH name reason...`; a name that
-# ends in `*` is for all that begin so and have no line of their own. BLANKS are those between the three, of [...].
-#   PASS  passed, and nobody said that it would not
-#   SKIP  skipped or failed as the list says, with the list's reason
-#   FAIL  anything else, and also a pass that the list does not know of
+# igt_judge RESULTS EXPECTED [BLANKS]: prints a line for each result: verdict, name,
+# reason. EXPECTED: lines `FAIL|SKIP|TIMEOUT|CRASH name reason...`; a name that
+# ends in `*` matches all names that begin so and have no line of their own. BLANKS: the separators, for [...].
+#   PASS  passed, and EXPECTED does not have it
+#   SKIP  skipped or failed as EXPECTED has it, with its reason
+#   FAIL  anything else, also a test that passes but is in EXPECTED
 # shellcheck disable=SC2016 # awk
 igt_judge() {
     awk -F'\t' -v OFS='\t' -v blanks="${3:- \t}" '
@@ -141,7 +141,7 @@ igt_judge() {
         }' "$2" "$1"
 }
 
-# igt_counts RESULTS: `N passed, N skipped, N failed` of the tests themselves.
+# igt_counts RESULTS: prints `N passed, N skipped, N failed`, without regard to expectations.
 igt_counts() {
     awk -F'\t' '{n[$1 == "PASS" || $1 == "SKIP" ? $1 : "FAIL"]++}
         END {printf "%d passed, %d skipped, %d failed\n", n["PASS"], n["SKIP"], n["FAIL"]}' "$1"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# The inside of root_run: mounts what the build root needs and enters it.
-# Runs in a mount name space of its own, so that nothing has to be unmounted.
+# The inner part of root_run: mounts /proc and others in the build root and enters it.
+# Runs in a mount namespace of its own, so that nothing has to be unmounted.
 #   in-root.sh TREE PATH:PATH... CA-BUNDLE DIRECTORY COMMAND...
-# A PATH is at the same place inside; FROM=TO is at another.
+# A PATH is mounted at the same path inside, FROM=TO at another.
 
 # shellcheck shell=bash
 

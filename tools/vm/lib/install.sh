@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0
-# ouro.ko in the modules of a kernel. Works as root without compilers, from what
-# `make KDIR=...` has left in build/module/kdir.
+# Adds ouro.ko to the modules of a kernel, and removes it. Root needs no compiler:
+# the module in build/module/kdir is that of `make KDIR=...`.
 #
 # shellcheck shell=bash
 
-# Where a kernel's modules are. The tests have one of their own.
+# The root of lib/modules, for the tests.
 MODULES_ROOT=${OURO_MODULES_ROOT:-}
 
-# module_release FILE: the kernel it was built for.
+# module_release FILE: prints the release of the kernel that it was built for.
 module_release() {
     tr '\0' '\n' <"$1" | sed -n 's/^vermagic=\([^ ]*\).*/\1/p'
 }
 
-# kdir_release KDIR: the kernel that was built there.
+# kdir_release KDIR: prints the release of the kernel that was built there.
 kdir_release() {
     [ -d "$1" ] || die "KDIR: no such folder: $1"
     cat "$1/include/config/kernel.release" 2>/dev/null ||
         die "$1 is no kernel build: include/config/kernel.release is missing"
 }
 
-# modules_place: the folder above lib/modules; ends if it cannot be written.
+# modules_place: prints the folder above lib/modules; ends the script if it cannot be written.
 modules_place() {
     local what=$1 place=${INSTALL_MOD_PATH:-$MODULES_ROOT}
     [ -n "$place" ] || am_root || die "${what}ing needs root" "sudo make $what"
     echo "$place"
 }
 
-# modules_known PLACE RELEASE: modprobe's tables anew, where the kernel's own modules are there too.
+# modules_known PLACE RELEASE: runs depmod, if the kernel's own modules are installed there, too.
 modules_known() {
     if ! [ -e "$1/lib/modules/$2/modules.order" ] || ! command -v depmod >/dev/null; then
         say "to be done where it is used: depmod $2"
@@ -37,8 +37,8 @@ modules_known() {
     fi
 }
 
-# module_install: with KDIR, for that kernel; without, for the one it was built for. Of those, only the running
-# one has modules on this machine; below INSTALL_MOD_PATH it may be any.
+# module_install: installs for the kernel of KDIR, else for the running kernel, or below INSTALL_MOD_PATH for the kernel
+# that the module was built for. Without INSTALL_MOD_PATH it must be the running kernel.
 module_install() {
     local release built='' place running module=$OURO_TOP/build/module/kdir/ouro.ko why
     local make="make${KDIR:+ KDIR=$KDIR}"
@@ -79,7 +79,7 @@ module_install() {
     say "make uninstall takes it away"
 }
 
-# module_remove: out of every kernel, since who looks for the way back may have booted another; of KDIR's alone.
+# module_remove: removes ouro.ko from all kernels, since the user may have booted another one; with KDIR, from that one.
 module_remove() {
     local place release file found=''
     place=$(modules_place uninstall)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-# The driver in a kernel tree: what goes where, and the lines that existing files of the kernel get.
+# The driver in a kernel tree: its files there, and the new lines of existing files of the kernel.
 #
 # shellcheck shell=bash
 
-# Folders of the kernel tree that are all ours.
+# Folders of the kernel tree with our files only.
 INTREE_OURS="drivers/gpu/drm/ouro tools/testing/selftests/drm/ouro Documentation/gpu/ouro rust/bitfield-struct rust/static_assertions"
-# Files of the kernel that get lines.
+# Files of the kernel that get new lines.
 INTREE_EDITED="drivers/gpu/drm/Kconfig drivers/gpu/drm/Makefile rust/Makefile MAINTAINERS Documentation/gpu/drivers.rst
     tools/testing/selftests/Makefile"
 
-# intree_fits TREE: it is the kernel that the driver is written for, or the end.
+# intree_fits TREE: ends the script unless it is the kernel series that the driver is written for.
 intree_fits() {
     local tree=$1 version file
     [ -d "$tree" ] || die "no such folder: $tree"
@@ -22,7 +22,7 @@ intree_fits() {
     [ -w "$tree/drivers/gpu/drm" ] || die "$tree cannot be written to"
 }
 
-# intree_sources FOLDER: its files that belong to a kernel tree, without what was built there or is Cargo's: manifest,
+# intree_sources FOLDER: prints its files for a kernel tree, without build outputs and without Cargo's files: manifest,
 # README, examples and licences of the crate ouro_hw.
 intree_sources() {
     (cd "$OURO_TOP/$1" && find . -type f \( -name '*.rs' -o -name '*.[ch]' -o -name '*.rst' -o -name '*.csv' -o -name '*.png' \
@@ -30,7 +30,7 @@ intree_sources() {
         ! -name '*_generated.*' ! -name '*.mod.c' ! -path './hw/examples/*' | sed 's|^\./||' | LC_ALL=C sort)
 }
 
-# intree_put FILE PLACE: a copy, unless what is there is the same. A build goes by file times.
+# intree_put FILE PLACE: copies the file if it differs, since a build depends on file times.
 intree_put() {
     cmp -s "$1" "$2" || install -D -m 644 "$1" "$2"
 }
@@ -41,8 +41,8 @@ intree_folder() {
     while IFS= read -r file; do install -D -m 644 "$OURO_TOP/$1/$file" "$2/$3/$file"; done < <(intree_sources "$1")
 }
 
-# intree_crate LIB.RS STAGE TO: a crate of others, with the licence's line that each file of the kernel begins with.
-# Else nothing is changed in it.
+# intree_crate LIB.RS STAGE TO: copies a third-party crate, with the SPDX line that each file of the kernel begins with
+# and no other change.
 intree_crate() {
     local dir file licence
     dir=$(dirname "$(dirname "$1")")
@@ -56,9 +56,9 @@ intree_crate() {
     chmod -R u+w "$2/$3"
 }
 
-# intree_expectations STAGE: what is expected of IGT, in the form of drm-ci: DRIVER-CHIP-fails.txt has what ends badly,
-# -skips.txt regular expressions of what is not to be run: what the chip has not got, and what takes the machine along.
-# Nothing is expected to come out sometimes so and sometimes so: there is no -flakes.txt.
+# intree_expectations STAGE: writes the expected results of IGT in the form of drm-ci: DRIVER-CHIP-fails.txt has the failing
+# tests, -skips.txt regular expressions for tests not to be run: features that the chip lacks, and tests that crash the
+# machine. No test has varying results, so there is no -flakes.txt.
 intree_expectations() {
     local file gpu to=$1/drivers/gpu/drm/ci/xfails
     mkdir -p "$to"
@@ -90,7 +90,7 @@ intree_expectations() {
     done
 }
 
-# intree_stage STAGE RUNNER...: all files that are ours, as they stand in a kernel tree.
+# intree_stage STAGE RUNNER...: writes all our files to STAGE, with their paths in a kernel tree.
 intree_stage() {
     local stage=$1 file
     shift
@@ -108,7 +108,7 @@ intree_stage() {
     intree_expectations "$stage"
 }
 
-# intree_edit TREE FILE COMMAND...: the file, as the command makes it of what it reads; written only if it differs.
+# intree_edit TREE FILE COMMAND...: filters the file by the command, and writes it only if it differs.
 intree_edit() {
     local tree=$1 file=$2 new
     shift 2
@@ -119,7 +119,7 @@ intree_edit() {
     rm -f "$new"
 }
 
-# line_after PATTERN LINE: LINE stands behind the first line that has PATTERN, and nowhere else.
+# line_after PATTERN LINE: filter that has LINE after the first line with PATTERN, and nowhere else.
 line_after() {
     awk -v pattern="$1" -v line="$2" '
         $0 == line { next }
@@ -127,7 +127,7 @@ line_after() {
         !done && $0 ~ pattern { print line; done = 1 }'
 }
 
-# rust_block: intree-rust.mk before the last line of rust/Makefile, and the feature of syn that bitfield-struct wants.
+# rust_block: filter that adds intree-rust.mk before the last line of rust/Makefile, and the feature of syn that bitfield-struct needs.
 rust_block() {
     awk -v block="$VM_DIR/kernel/intree-rust.mk" '
         /^# Crates that drivers\/gpu\/drm\/ouro uses/ { skip = 1 }
@@ -140,16 +140,16 @@ rust_block() {
             print
             if ($0 ~ /^ *feature="derive"/) print "    feature=\"extra-traits\" \\"
         }
-        # and the blank line behind it
+        # and the blank line after it
         skip && $0 == "" && ended { skip = 0 }
         /^# End of the crates that drivers\/gpu\/drm\/ouro uses/ { ended = 1 }'
 }
 
-# maintainers_entry: ours in its place by the alphabet, in the place of an older one.
+# maintainers_entry: filter that adds our entry in alphabetical order, and removes an older one.
 maintainers_entry() {
     LC_ALL=C awk -v entry="$OURO_TOP/MAINTAINERS" '
         BEGIN { while ((getline line < entry) > 0) { if (title == "") title = line; text = text line "\n" } }
-        # a section begins behind a blank line, and its second line is a letter and a colon
+        # a section begins after a blank line, and its second line is a letter and a colon
         function flush() {
             if (n == 0) return
             if (n > 1 && row[2] ~ /^[A-Z]:\t/) {
@@ -164,7 +164,7 @@ maintainers_entry() {
         END { flush() }'
 }
 
-# intree_edits TREE: the lines in files of the kernel; says which were written.
+# intree_edits TREE: edits the kernel's files, and prints the names of those that were written.
 intree_edits() {
     intree_edit "$1" drivers/gpu/drm/Kconfig line_after '^source "drivers/gpu/drm/omapdrm/Kconfig"' 'source "drivers/gpu/drm/ouro/Kconfig"'
     intree_edit "$1" drivers/gpu/drm/Makefile line_after '^obj-.*CONFIG_DRM_TYR' 'obj-$(CONFIG_DRM_OURO) += ouro/'
@@ -174,13 +174,13 @@ intree_edits() {
     intree_edit "$1" MAINTAINERS maintainers_entry
 }
 
-# intree_drop TREE RUNNER...: the driver into the tree. What was written is listed, a file a line.
+# intree_drop TREE RUNNER...: copies the driver into the tree, and prints the written files, one per line.
 intree_drop() {
     local tree=$1 stage dir file
     shift
     stage=$(mktemp -d)
     intree_stage "$stage" "$@"
-    # what an older driver had; not what a build has left
+    # files of an older driver; not the outputs of a build
     for dir in $INTREE_OURS; do
         [ -d "$tree/$dir" ] || continue
         (cd "$tree" && find "$dir" -type f \( -name '*.rs' -o -name '*.[ch]' -o -name '*.rst' \) ! -name '*_generated.*' \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The guest's kernel: steps `source`, `kernel@plain`, `kernel@debug`, `kernel@bench` and `kernel@selftest`, which only
-# `make bench` and `make check-peer SELFTESTS=1` want, and `peer`, Debian's stock kernel with the upstream drivers as
+# The guest's kernels: steps `source`, `kernel@plain`, `kernel@debug`, `kernel@bench` (for `make bench`),
+# `kernel@selftest` (for `make check-peer SELFTESTS=1`), and `peer`, Debian's stock kernel with the upstream drivers as
 # modules.
 #
 # shellcheck shell=bash
@@ -8,7 +8,7 @@
 KERNEL_SERIES=7.3
 KERNEL_VARIANTS="plain debug"
 
-# Configuration fragments of a variant, in order.
+# Prints the configuration fragments of a variant, in order.
 kernel_fragments() {
     local dir=$VM_DIR/kernel
     echo "$dir/base.config"
@@ -22,8 +22,8 @@ mb_source() { echo 2600; }
 secs_source() { echo 12; }
 key_source() { echo "$KERNEL_SERIES ${OURO_KERNEL_SRC:-} 1" | short_hash; }
 
-# Debian's package from the first suite that has it, else the tarball that
-# OURO_KERNEL_SRC names. Kept: nothing is fetched twice.
+# The kernel's source: Debian's package from the first suite that has it, else
+# the tarball OURO_KERNEL_SRC.
 run_source() {
     local dir=$2 deb
     mkdir "$dir/fetch"
@@ -51,11 +51,11 @@ run_source() {
     esac
 }
 
-# fetch_package DIR NAME: download from backports, else sid, else experimental.
+# fetch_package DIR NAME: downloads a package from backports, else sid, else experimental.
 fetch_package() {
     local dir=$1 name=$2 suite tree mirror
     tree=$(step_dir root)/tree
-    # apt's own user cannot write here: download as root
+    # download as root, since apt's own user cannot write here
     local apt=(apt-get -o APT::Sandbox::User=root)
     enter "${apt[@]}" update
     if enter sh -c "cd '$dir' && ${apt[*]} download -t $ROOT_SUITE-backports $name"; then return 0; fi
@@ -74,7 +74,7 @@ fetch_package() {
     return 1
 }
 
-# Where the sources of Rust's core are in the root.
+# Prints the path of Rust's library sources in the build root.
 rust_lib_src() {
     # shellcheck disable=SC2016 # for the shell inside
     enter sh -c 'echo /usr/src/rustc-$(rustc -V | cut -d" " -f2)/library'
@@ -93,7 +93,7 @@ key_kernel() {
 }
 resume_kernel() { :; }
 
-# Kbuild's folder names its source and itself in two places, and a module is built by them.
+# Two files of a kernel's build folder have the paths of source and folder, which the build of a module uses.
 moved_kernel() {
     local out=$2/out source was
     source=$(step_dir source)/linux
@@ -116,7 +116,7 @@ run_kernel() {
     [ "$variant" != selftest ] || kernel_modules "$dir" i915
 }
 
-# kernel_modules DIR NAME: the module and what it needs into DIR/modules, and DIR/NAME.order, the order of loading.
+# kernel_modules DIR NAME: copies a module and its dependencies to DIR/modules, and writes DIR/NAME.order, their order.
 kernel_modules() {
     local dir=$1 name=$2 path
     rm -rf "$dir/all" "$dir/modules"
@@ -132,7 +132,7 @@ kernel_modules() {
     [ -s "$dir/$name.order" ] || die "the kernel has no module $name"
 }
 
-# kernel_make OUT ARGUMENT...: the kernel's make, with our compilers.
+# kernel_make OUT ARGUMENT...: runs the kernel's make with the build root's compilers.
 kernel_make() {
     local out=$1
     shift
@@ -140,7 +140,7 @@ kernel_make() {
         -j"$(jobs_wanted)" "$@"
 }
 
-# configure_kernel VARIANT DIR: tinyconfig and the fragments of the variant. Of a symbol, the last one counts.
+# configure_kernel VARIANT DIR: tinyconfig and the variant's fragments; the last value of a symbol is used.
 configure_kernel() {
     local dir=$2
     mkdir -p "$dir/out"
@@ -150,16 +150,16 @@ configure_kernel() {
     apply_fragment "$dir/fragment" "$dir/out"
 }
 
-# apply_fragment FRAGMENT OUT: merged over the configuration in OUT; a symbol
-# that does not survive olddefconfig is an error.
+# apply_fragment FRAGMENT OUT: merges the fragment into the configuration of OUT;
+# a symbol that olddefconfig drops or changes is an error.
 apply_fragment() {
     enter "$(step_dir source)/linux/scripts/kconfig/merge_config.sh" -m -O "$2" "$2/.config" "$1" >/dev/null
     kernel_make "$2" olddefconfig
     config_kept "$1" "$2/.config"
 }
 
-# config_kept FRAGMENT CONFIG: every line of the fragment stands in the
-# configuration, or the build ends naming those that do not.
+# config_kept FRAGMENT CONFIG: ends the build with the names of the symbols whose
+# lines are not in the configuration.
 config_kept() {
     local line lost=()
     while IFS= read -r line; do
@@ -171,7 +171,7 @@ config_kept() {
     [ ${#lost[@]} = 0 ] || die "olddefconfig dropped or changed: ${lost[*]}"
 }
 
-# The module's build folder of a variant.
+# kernel_out VARIANT: prints the kernel's build folder.
 kernel_out() { echo "$(step_dir "kernel@$1")/out"; }
 
 text_peer() { echo "peer kernel: Debian's stock kernel with its i915 and radeon"; }
@@ -179,21 +179,21 @@ mb_peer() { echo 1200; }
 secs_peer() { echo 30; }
 key_peer() { { key_base; echo "$PEER_MODULES"; echo 1; } | short_hash; }
 
-# The stock package is only unpacked: vmlinuz, and of the modules what the
-# peers need.
+# The stock kernel's package is only unpacked: vmlinuz, and the modules that the
+# peer guests need.
 run_peer() {
     local dir=$2 image release name path file
     image=$(enter apt-cache depends -t "$ROOT_SUITE-backports" linux-image-amd64 2>/dev/null |
         awk '$1 == "Depends:" && $2 ~ /^linux-image-/ {print $2; exit}')
     [ -n "$image" ] || image=linux-image-amd64
     mkdir "$dir/fetch" "$dir/deb"
-    # Since 7.2 the image package is but a name for several others.
+    # Since 7.2 the image package is empty, and depends on several others.
     for name in "$image" $(enter apt-cache depends --important -t "$ROOT_SUITE-backports" "$image" |
         awk '$1 ~ /Depends:$/ && $2 ~ /^linux-(base|binary|modules)-[0-9]/ {print $2}'); do
         fetch_package "$dir/fetch" "$name" || die "no Debian suite has $name"
     done
     enter sh -ec "for deb in '$dir'/fetch/*.deb; do dpkg -x \"\$deb\" '$dir/deb'; done"
-    # /boot, or beside the modules since 7.2
+    # in /boot, or since 7.2 beside the modules
     find "$dir/deb" -type f -name "vmlinuz*" -exec cp {} "$dir/vmlinuz" \;
     [ -s "$dir/vmlinuz" ] || die "$image holds no kernel"
     mkdir -p "$dir/all/lib/modules" "$dir/modules"
@@ -202,7 +202,7 @@ run_peer() {
     release=$(ls "$dir/all/lib/modules")
     enter depmod -b "$dir/all" "$release"
     for name in $PEER_MODULES; do
-        # "insmod PATH" in the order of loading; "builtin NAME" needs nothing
+        # "insmod PATH" in the order of loading; "builtin NAME" has no file
         enter modprobe -d "$dir/all" -S "$release" --show-depends "$name" |
             awk '$1 == "insmod" {print $2}' >"$dir/paths"
         while IFS= read -r path; do
@@ -219,11 +219,11 @@ run_peer() {
     echo "$release" >"$dir/release"
 }
 
-# What of the stock kernel is kept: the drivers, what the guest needs to reach
-# its shared folder, and vgem, with which clients share buffers.
+# Modules of the stock kernel that are kept: the drivers, those for the guest's
+# shared folder, and vgem, with which clients share buffers.
 PEER_MODULES="virtio_pci 9pnet_virtio 9p i915 radeon vgem"
 
-# peer_modules NAME...: file names in the order of loading, without doubles.
+# peer_modules NAME...: prints file names in the order of loading, each once.
 peer_modules() {
     local name dir
     dir=$(step_dir peer)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-# Clients of Mesa and libva: built in the user space they run in, run in a guest.
+# Clients of Mesa and libva: built in their user space, and run in a guest.
 #
 # shellcheck shell=bash
 
 MESA_BIN=$OURO_TOP/build/mesa
-# A model that draws a frame while others have its processor is no card that hangs: 3 s, the
-# default, were too short in one run. It is for ouro.ko; what a caller says later counts.
+# A longer limit for hangs: in one run a model on a busy host took more than 3 s, the default, for
+# a frame. It is a parameter of ouro.ko, and later arguments of the caller override it.
 MESA_PATIENCE=hang_ms=60000
 
-# mesa_words GPU: GPU_MESA of it.
+# mesa_words GPU: prints its GPU_MESA.
 mesa_words() (
     gpu_read "$1"
     [ -n "$GPU_MESA" ] || die "what does Mesa call the GPU $1?" "GPU_MESA of tools/vm/gpus/$1"
@@ -17,15 +17,15 @@ mesa_words() (
 
 build_mesa() {
     mkdir -p "$MESA_BIN"
-    # the check runs two at a time
+    # the check runs two of these at a time
     (
         flock 9
         root_run "$(clients_tree mesa)" make -s -C "$OURO_TOP/tools/testing/mesa" OUT="$MESA_BIN" CC=gcc
     ) 9>"$MESA_BIN.lock"
 }
 
-# mesa_run NAME GPU GUEST-ARGUMENT...: all clients in one guest, their results
-# under NAME. With OURO_STREAMS=1 their streams too (radeon).
+# mesa_run NAME GPU GUEST-ARGUMENT...: runs all clients in one guest, with results
+# below NAME. With OURO_STREAMS=1 also writes their streams (radeon).
 mesa_run() {
     local name=$1 gpu=$2 patience=()
     shift 2

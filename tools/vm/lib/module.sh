@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-# Building ouro.ko: Cargo makes the procedural macro and finds the sources of
-# static_assertions, Kbuild does the rest.
+# Builds ouro.ko: Cargo builds the procedural macro and finds the sources of
+# static_assertions, Kbuild builds the module.
 #
 # shellcheck shell=bash
 
-# crate_sources RUNNER...: sets BITFIELD_VERSION, BITFIELD_SRC and SA_SRC, the lib.rs of each crate, from the Cargo
-# that RUNNER reaches (`enter`, or `env` for this machine's own). The versions are those of ouro_hw; the models'
-# dependencies may bring others.
+# crate_sources RUNNER...: sets BITFIELD_VERSION, and BITFIELD_SRC and SA_SRC to the lib.rs of each crate, by the Cargo
+# that RUNNER runs (`enter`, or `env` for this machine's own). The versions are those of ouro_hw; the models may depend on
+# others.
 crate_sources() {
     local log=$OURO_TOP/build/log/crates.log out assertions
     mkdir -p "$OURO_TOP/build/log"
@@ -24,7 +24,7 @@ crate_sources() {
     [ -n "$SA_SRC" ] || die "Cargo named no source for static_assertions"
 }
 
-# crate_inputs RUNNER...: sets BITFIELD_SO as well.
+# crate_inputs RUNNER...: also builds the macro, and sets BITFIELD_SO.
 crate_inputs() {
     local log=$OURO_TOP/build/log/crates.log out
     crate_sources "$@"
@@ -34,8 +34,8 @@ crate_inputs() {
     [ -n "$BITFIELD_SO" ] || die "Cargo named no library for bitfield-struct"
 }
 
-# module_cached VARIANT MAKE-ARGUMENT...: against a kernel of the cache, in the
-# root. The module is in build/module/VARIANT.
+# module_cached VARIANT MAKE-ARGUMENT...: builds build/module/VARIANT for a kernel
+# of the cache, in the build root.
 module_cached() {
     local variant=$1 kout objects lock
     shift
@@ -53,7 +53,7 @@ module_cached() {
     exec {lock}>&-
 }
 
-# What the module needs of a kernel's configuration: the symbol, and why. Kernels of `make kernel` have all.
+# The module's requirements of a kernel's configuration: symbol|reason. Kernels of `make kernel` meet them.
 KDIR_SYMBOLS='CONFIG_MODULES|modules
 CONFIG_PCI|its devices
 CONFIG_RUST|Rust in the kernel
@@ -62,7 +62,7 @@ CONFIG_DRM|with m the kernel crate has no drm module
 CONFIG_RUST_FW_LOADER_ABSTRACTIONS|the kernel crate loads firmware
 CONFIG_MMU_NOTIFIER|memory of a process as a buffer object; without a prompt: CONFIG_KVM, CONFIG_DRM_I915 and others select it'
 
-# llvm_tool NAME: what the kernel's make calls it, by LLVM.
+# llvm_tool NAME: prints the tool's name in the kernel's make, which depends on LLVM.
 llvm_tool() {
     case ${LLVM:-1} in
         1) echo "$1" ;;
@@ -71,8 +71,8 @@ llvm_tool() {
     esac
 }
 
-# kdir_lacks KDIR: why no Rust DRM module can be built against it, a line each; nothing if it can, with the
-# right compilers.
+# kdir_lacks KDIR: prints the requirements that the kernel build does not meet, one per line; the compilers are not
+# checked.
 kdir_lacks() {
     local kdir=$1 config=$1/.config symbol why have release
     [ -d "$kdir" ] || { echo "no such folder: $kdir"; return; }
@@ -92,7 +92,7 @@ kdir_lacks() {
         echo "rust/libkernel.rmeta is missing: header packages of distributions lack the Rust metadata"
 }
 
-# tools_lack KDIR: the same for the compilers of this machine.
+# tools_lack KDIR: the same for this machine's compilers.
 tools_lack() {
     local kdir=$1 config=$1/.config tool want have
     [ -e "$config" ] || config=$kdir/include/config/auto.conf
@@ -108,8 +108,8 @@ tools_lack() {
         echo "the kernel was built with '$want', here is '$have': they must be the same"
 }
 
-# kdir_fit KDIR: nothing if a Rust DRM module can be built against it with the
-# compilers here; else says all that is in the way, and ends.
+# kdir_fit KDIR: ends the script with all missing requirements if no module can be
+# built for the kernel with this machine's compilers.
 kdir_fit() {
     local kdir=$1 lacks=()
     mapfile -t lacks < <(kdir_lacks "$kdir")
@@ -121,7 +121,7 @@ kdir_fit() {
     [ ${#lacks[@]} = 0 ] || die "no ouro.ko for the kernel of $kdir:" "${lacks[@]}"
 }
 
-# kdir_variant KDIR: which kernel of the cache it is, if it is one.
+# kdir_variant KDIR: prints the variant if it is a kernel of the cache.
 kdir_variant() {
     local variant
     [ -e "$(step_dir root)/toolchain" ] && [ -e "$(step_dir source)/version" ] || return 0
@@ -130,9 +130,9 @@ kdir_variant() {
     done
 }
 
-# module_foreign KDIR MAKE-ARGUMENT...: against another kernel, with the
-# compilers of this machine; against one of the cache with those that built it.
-# The module is in build/module/kdir.
+# module_foreign KDIR MAKE-ARGUMENT...: builds build/module/kdir for another
+# kernel with this machine's compilers; for a kernel of the cache with those of
+# the build root.
 module_foreign() {
     local kdir objects variant
     kdir=$(realpath -m "$1")
@@ -140,7 +140,7 @@ module_foreign() {
     variant=$(kdir_variant "$kdir")
     [ -n "$variant" ] || kdir_fit "$kdir"
     objects=$OURO_TOP/build/module/${MODULE_DIR:-kdir}
-    # objects of another kernel's module are of no use
+    # objects for another kernel cannot be used
     [ "$(cat "$objects/.kdir" 2>/dev/null)" = "$kdir" ] || rm -rf "$objects"
     mkdir -p "$objects"
     echo "$kdir" >"$objects/.kdir"
@@ -155,7 +155,7 @@ module_foreign() {
         OURO_BITFIELD_SO="$BITFIELD_SO" OURO_SA_SRC="$SA_SRC" "$@" modules
 }
 
-# module_default MAKE-ARGUMENT...: for the running kernel if it fits, else for the guest's if there is one.
+# module_default MAKE-ARGUMENT...: for the running kernel if it meets the requirements, else for the guest's if it exists.
 module_default() {
     local kdir why
     kdir=/lib/modules/$(uname -r)/build

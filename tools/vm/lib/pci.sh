@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-# A real card for the guest, by vfio-pci: everything that must hold is looked
-# at first, and what does not is said with the remedy.
+# A real card for the guest, by vfio-pci: all requirements are checked first, and
+# each failure is reported with its remedy.
 #
 # shellcheck shell=bash
 
 PCI_DEVICES=${OURO_PCI_DEVICES:-/sys/bus/pci/devices}
-# Where the kernel looks for firmware, and the file of R5xx cards: the driver's module names it too.
+# The kernel's firmware folders, and the file for R5xx cards, which is also in ouro.ko's modinfo.
 FIRMWARE_DIRS=${OURO_FIRMWARE_DIRS:-/lib/firmware/updates /lib/firmware}
 R5XX_FIRMWARE=radeon/R520_cp.bin
 
-# firmware_find NAME: the file on this machine, plain or compressed; nothing if there is none.
+# firmware_find NAME: prints the path on this machine, plain or compressed; nothing if there is none.
 firmware_find() {
     local dir suffix
     for dir in $FIRMWARE_DIRS; do
@@ -22,8 +22,8 @@ firmware_find() {
     done
 }
 
-# pci_firmware ADDRESS [DIR]: what the card needs from this machine, below DIR, plain; ends if it is not here.
-# Without DIR it is only looked for.
+# pci_firmware ADDRESS [DIR]: copies the card's firmware to DIR, uncompressed; ends the script if this machine lacks it.
+# Without DIR it only checks.
 pci_firmware() {
     local file to=${2:+$2/$R5XX_FIRMWARE}
     [ "$(cat "$PCI_DEVICES/$1/vendor")" = 0x1002 ] || return 0
@@ -41,8 +41,8 @@ pci_firmware() {
     [ -s "$to" ] || die "$file is empty"
 }
 
-# pci_known ADDRESS: ends with the reason if there is no such device that could
-# be a card of ours: at once, before half an hour of set-up.
+# pci_known ADDRESS: ends the script with the reason if there is no such device, or
+# it cannot be a supported card, before the set-up starts.
 pci_known() {
     local address=$1 sys=$PCI_DEVICES/$1
     [[ $address =~ ^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$ ]] ||
@@ -56,8 +56,8 @@ pci_known() {
     pci_firmware "$address"
 }
 
-# pci_check ADDRESS MODULE: ends with the reason if the card cannot be given
-# to a guest. MODULE is ouro.ko: its own table says what it drives.
+# pci_check ADDRESS MODULE: ends the script with the reason if the card cannot be
+# given to a guest. MODULE is ouro.ko, which has the table of PCI ids.
 pci_check() {
     local address=$1 module=$2 sys=$PCI_DEVICES/$1 group other driver
     pci_known "$address"
@@ -87,7 +87,7 @@ pci_check() {
         die "no access to /dev/vfio/$group" "run as root, or: sudo chown $(id -un) /dev/vfio/$group"
 }
 
-# pci_supported SYSFS-FOLDER MODULE: the module's alias table matches.
+# pci_supported SYSFS-FOLDER MODULE: whether the module's aliases match the device.
 pci_supported() {
     local alias pattern
     alias=$(cat "$1/modalias")

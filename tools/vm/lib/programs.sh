@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The programs beside the module: the model, the picture client, the
-# kselftests and the examples. Built in the root, copied to build/bin, build/selftests and build/examples.
+# The programs: the model, the picture client, the kselftests and the examples.
+# They are built in the build root, and copied to build/bin, build/selftests and build/examples.
 #
 # shellcheck shell=bash
 
@@ -11,7 +11,7 @@ MODEL_BIN=$BIN_DIR/gpu-model
 SELFTESTS=$OURO_TOP/build/selftests
 EXAMPLES=$OURO_TOP/build/examples
 
-# cargo_program PACKAGE [CARGO-ARGUMENT...]: build its binary into build/bin.
+# cargo_program PACKAGE [CARGO-ARGUMENT...]: builds the package's binary into build/bin.
 cargo_program() {
     local package=$1 lock target
     shift
@@ -39,7 +39,7 @@ build_draw() {
     RUSTFLAGS="-C target-feature=+crt-static" cargo_program ouro-draw --target x86_64-unknown-linux-gnu
 }
 
-# For cards of others, too: static, so that any machine runs it.
+# Also for machines of other users with a card: static, so that it runs there.
 build_truth() {
     RUSTFLAGS="-C target-feature=+crt-static" cargo_program ouro-truth --target x86_64-unknown-linux-gnu
 }
@@ -77,17 +77,17 @@ examples_cargo() {
         RUSTFLAGS="-C target-feature=+crt-static" enter cargo "$1" --locked --quiet "${@:2}")
 }
 
-# The GPUs there are, one a line: the models say.
+# Prints the names of all models, one per line.
 model_known() {
     [ -x "$MODEL_BIN" ] || build_model
     enter "$MODEL_BIN" --list
 }
 
-# building WHAT FILE: said before what is built for the first time, since that takes a minute or more in silence.
+# building WHAT FILE: a message before a first build, which may take more than a minute without output.
 building() { [ -e "$2" ] || say "building: $1, for the first time ..."; }
 
-# build_program model|draw|selftests|peer|truth|compare: with one line on the terminal, and the
-# compiler's words only when it fails.
+# build_program model|draw|selftests|peer|truth|compare: builds it with one line on the terminal, and
+# the compiler's output only if it fails.
 build_program() {
     local what=$1 log=$OURO_TOP/build/log/$1.log begin=$SECONDS
     mkdir -p "$OURO_TOP/build/log"
@@ -116,7 +116,7 @@ build_module() {
     say "built: ouro.ko for the $1 kernel ($(clock $((SECONDS - begin))))"
 }
 
-# kernel_known NAME: at once, before half an hour of set-up.
+# kernel_known NAME: ends the script if there is no such kernel, before the set-up starts.
 kernel_known() {
     case " $KERNEL_VARIANTS " in *" $1 "*) ;; *) die "no such kernel: $1" "known: $KERNEL_VARIANTS" ;; esac
 }

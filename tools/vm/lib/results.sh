@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# The results of all tests in one form. Each unit of work (one guest, one
-# Cargo run) has a file of lines  PASS|FAIL|SKIP <tab> name <tab> reason,  and
-# beside it one of what it covered.
+# The common form of all test results. Each unit of work (one guest, one Cargo
+# run) has a file of lines  PASS|FAIL|SKIP <tab> name <tab> reason,  and a file
+# of its coverage.
 #
 # shellcheck shell=bash
 
 RESULTS=$OURO_TOP/build/check/results
 
-# results_begin UNIT: an empty file for it; what follows goes there.
+# results_begin UNIT: makes its empty file, to which later results are added.
 results_begin() {
     UNIT=$1
     mkdir -p "$RESULTS"
@@ -20,7 +20,7 @@ result() {
     [ "$1" != FAIL ] || say "  FAIL $2${3:+: $3}"
 }
 
-# expect NAME LOG COMMAND...: one test that is a command.
+# expect NAME LOG COMMAND...: a test that passes if the command succeeds.
 expect() {
     local name=$1 log=$2
     shift 2
@@ -33,7 +33,7 @@ expect() {
     fi
 }
 
-# results_from AWK-PROGRAM PREFIX FILE: the program prints lines of results.
+# results_from AWK-PROGRAM PREFIX FILE: adds the results that the program prints.
 results_from() {
     local program=$1 prefix=$2 file=$3 lines
     lines=$(awk -v prefix="$prefix" "$program" "$file")
@@ -42,7 +42,7 @@ results_from() {
     grep '^FAIL' <<<"$lines" | awk -F'\t' '{print "  FAIL " $2 ($3 ? ": " $3 : "")}' >&2 || true
 }
 
-# `cargo test`: a test's name with its crate in front.
+# Output of `cargo test`: the crate is put before the test's name.
 # shellcheck disable=SC2016 # awk
 results_cargo() {
     results_from '
@@ -59,14 +59,14 @@ results_cargo() {
         }' "$1" "$2"
 }
 
-# kselftest: TAP, numbers dropped. What stands in `# ...` lines since the last
-# result is the reason of one that failed: the beginning and the end of it.
+# Output of kselftests: TAP without the numbers. The reason of a failed test is
+# the beginning and the end of the `# ...` lines since the last result.
 # shellcheck disable=SC2016
 results_tap() {
     results_from '
         /^#/ {
             line = $0; sub(/^(#[ \t]*)+/, "", line); gsub(/\t/, " ", line)
-            # what the harness says of any test, and a program in a program
+            # lines of the harness for each test, and nested TAP
             if (line ~ /^(TAP version|1[.][.]|ok |Starting |PASSED|FAILED|Totals|selected)/ || line ~ /^RUN  / || line ~ /^ *(OK|FAIL)  / || line ~ /: Test (failed|terminated by assertion)$/ || line ~ /^cover:/ || line == "") next
             said[++n] = line
             next
@@ -91,10 +91,10 @@ results_tap() {
         }' "$1" "$2"
 }
 
-# KUnit in a kernel log: the cases, which are indented under their suite. Only
-# those of ouro.ko, which come after it is loaded (the kernel has some of its
-# own), or of an ouro in the tree, by the suite's name; and one result a case: it
-# runs again with each load.
+# KUnit's cases in a kernel log, which are indented below their suite. Only those
+# of ouro.ko, which are after the message of its load (the kernel has others), or
+# of ouro in the tree, by the suite's name; one result per case, since each load
+# runs all of them.
 # shellcheck disable=SC2016
 results_ktap() {
     results_from '
@@ -113,21 +113,21 @@ results_ktap() {
         END { for (i = 1; i <= n; i++) print result[order[i]] }' "$1" "$2"
 }
 
-# Lines `cover: ...` of a log.
+# Adds the lines `cover: ...` of a log to the coverage.
 results_cover() {
     sed -nE 's/^[#[:space:]]*cover: *//p' "$1" >>"$RESULTS/$UNIT.cover" 2>/dev/null || true
 }
 
-# peers_only NAMES: whether there are some, a line each, and all are of the upstream driver: GPU/peer, GPU/peer/TEST.
+# peers_only NAMES: whether NAMES is not empty, and all its lines are of the upstream driver: GPU/peer, GPU/peer/TEST.
 peers_only() { [ -n "$1" ] && ! grep -qvE '^[^/]+/peer(/|$)' <<<"$1"; }
 
-# told_again NAME REASON: for the list at the end, of what was asked again, and why.
+# told_again NAME REASON: adds a test to the list of repeated ones, which is printed at the end.
 told_again() { printf '%s: %s\n' "$1" "$2" >>"$RESULTS/$UNIT.again"; }
 
-# again JOB...: the job of UNIT, once more, if all that went wrong in it is of the upstream driver, and no more than
-# a few assertions of its tests, or a guest that stood still: some have not come back from their shutdown, all tests
-# done, and nobody knows why yet. What comes right now counts as passed; each is listed at the end. What fails twice
-# has failed. Nothing of our own driver is asked again, nor a complaint of the kernel or a program that died.
+# again JOB...: repeats the job of UNIT once, if all its failures are of the upstream driver, and are at most a few failed
+# assertions or a guest that stopped: some guests did not finish their shutdown after all tests, for an unknown reason. A
+# test that passes in the second run has passed, and is listed at the end; one that fails twice has failed. Tests of our
+# own driver are not repeated, nor messages of the kernel and crashed programs.
 again() {
     local unit=$UNIT first=$RESULTS/$UNIT.first failed hard
     failed=$(grep '^FAIL' "$RESULTS/$unit.tsv" | cut -f2 || true)
@@ -139,7 +139,7 @@ again() {
     say "asking the upstream driver again: $*"
     cp "$RESULTS/$unit.tsv" "$first"
     mv "$RESULTS/$unit.cover" "$first-cover"
-    # guest_run looks at it: the first guest's traces stay
+    # guest_run reads it, and keeps the files of the first guest
     # shellcheck disable=SC2034
     AGAIN=yes
     "$@"
@@ -156,8 +156,8 @@ again() {
     mv "$first-merged" "$RESULTS/$unit.tsv"
 }
 
-# results_total: coverage, failures, skips with their reasons, and the line
-# that ends it all. Returns 1 if something failed or nothing ran.
+# results_total: prints coverage, failures, skips with their reasons, and the line
+# of totals. Returns 1 if a test failed or none ran.
 results_total() {
     local all passed failed skipped
     all=$(cat "$RESULTS"/*.tsv 2>/dev/null || true)
@@ -177,9 +177,9 @@ results_total() {
         grep '^FAIL' <<<"$all" | awk -F'\t' '{print "  " $2 ($3 ? ": " $3 : "")}' >&2
     fi
     cat "$RESULTS"/*.cover 2>/dev/null | sort -u | awk '
-        # the number behind these words
+        # the number after this text
         function after(words) { return substr($0, index($0, words) + length(words)) + 0 }
-        # the kselftests count by program, on each kernel; here by ioctl
+        # kselftests count per program and kernel; these are totals per ioctl
         $1 == "ioctl" && $4 == "cases" {
             before = best[$2, $5]
             if (!before) programs[$2]++
@@ -187,7 +187,7 @@ results_total() {
             next
         }
         { print "cover: " $0 }
-        # from several programs, each on each kernel and GPU
+        # sums over programs, kernels and GPUs
         / failed: / && $1 == "allocations" { failed += after("failed: ") }
         /^stress calls: / { calls += after("calls: ") }
         /engines. resets: / { resets += after("resets: ") }

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # The build root: a Debian trixie with backports in the cache, in which Cargo,
 # the kernel's build, the models and QEMU run. Steps `base` and `root`, and
-# the way in.
+# functions that run commands in it.
 #
 # shellcheck shell=bash
 
 ROOT_SUITE=trixie
 
-# All from backports in one go: with a library already from backports, its
-# -dev package of trixie cannot be installed any more.
+# All packages are installed from backports at once: if a library is from
+# backports, its -dev package of trixie cannot be installed later.
 ROOT_PACKAGES=(
     rustc rust-src cargo rustfmt rust-clippy bindgen
     clang-19 lld-19 llvm-19 gcc libc6-dev make flex bison bc
@@ -52,7 +52,7 @@ run_root() {
     local dir=$2 tree=$2/tree mirror
     mkdir "$tree" "$OURO_CACHE/debs" 2>/dev/null || mkdir -p "$tree"
     root_ns tar -C "$tree" --numeric-owner --exclude='./dev/*' -xf "$(step_dir base)/base.tar"
-    # mmdebstrap wrote paths of this machine into the sources it left.
+    # The sources that mmdebstrap writes have paths of this machine.
     mirror=$(root_ns cat "$tree/etc/apt/sources.list" | awk '$1 == "deb" {
         for (i = 2; i <= NF; i++) if ($i ~ /^[a-z]+:\//) {print $i; exit}}')
     [ -n "$mirror" ] || die "no mirror in the sources of the bare root"
@@ -72,9 +72,8 @@ run_root() {
     rm -rf "$OURO_CACHE/debs"
 }
 
-# small_root DIR NEWER PACKAGE...: DIR/tree, a Debian with these packages and nothing to build with. NEWER are the
-# patterns of packages that come from sid, '' for none. Files that SMALL_ROOT_PATHS leaves out (lines of dpkg.cfg)
-# are not unpacked.
+# small_root DIR NEWER PACKAGE...: makes DIR/tree, a Debian with these packages and no compilers. NEWER: patterns of
+# packages from sid, '' for none. SMALL_ROOT_PATHS: lines of dpkg.cfg that exclude files from unpacking.
 small_root() {
     local dir=$1 newer=$2 tree=$1/tree mirror
     shift 2
@@ -108,14 +107,14 @@ small_root() {
     rm -rf "$dir/debs"
 }
 
-# Run as the root of the build root's files: root itself, or the first id of
-# an ordinary user's own name space.
+# root_ns COMMAND...: runs it as the owner of the build root's files: root, or the
+# first id of an ordinary user's namespace.
 root_ns() {
     if am_root; then "$@"; else unshare --user --map-auto --map-root-user -- "$@"; fi
 }
 
-# root_run TREE COMMAND...: run in the root, in a mount name space of its own,
-# with checkout and cache at the paths they have here.
+# root_run TREE COMMAND...: runs it in the root TREE, in a mount namespace of its
+# own, with checkout and cache at the same paths as outside.
 root_run() {
     local tree=$1 flags=(--mount --propagation private)
     shift
@@ -124,20 +123,20 @@ root_run() {
         "$(host_ca_bundle)" "$PWD" "$@"
 }
 
-# enter COMMAND...: run in the finished root.
+# enter COMMAND...: runs it in the build root.
 enter() {
     root_run "$(step_dir root)/tree" "$@"
 }
 
-# What the compilers of the root are: goes into the key of all they build.
+# toolchain_hash: prints a hash of the compilers' versions, a part of the key of all that they build.
 toolchain_hash() {
     short_hash <"$(step_dir root)/toolchain"
 }
 
-# Cargo's target folder: kept apart by root and checkout. (Cargo names what it
-# builds by the path within the workspace, and goes by file times: two checkouts
-# in one folder take each other's libraries.) Folders of checkouts that are gone
-# go too.
+# cargo_target: prints Cargo's target folder, one for each root and checkout. (Cargo
+# names its outputs by the path within the workspace, and compares file times: two
+# checkouts in one folder would use each other's libraries.) Folders of checkouts
+# that no longer exist are removed.
 cargo_target() {
     local key dir lock
     key=$({ toolchain_hash; echo "$OURO_TOP"; } | short_hash)
@@ -152,8 +151,8 @@ cargo_target() {
     echo "$dir"
 }
 
-# cargo_target_new DIR: with the libraries of others that the fullest one has, which are the same for each
-# checkout, by hard links: a fresh clone builds what is its own. Whether they fit is Cargo's to say.
+# cargo_target_new DIR: makes a folder with hard links to the third-party libraries of the fullest other one, so
+# that a fresh clone builds only its own crates. Cargo checks whether they can be used.
 cargo_target_new() {
     local dir=$1 other kind fullest='' most=0 n
     for other in "$OURO_CACHE"/target/*/; do
@@ -166,7 +165,7 @@ cargo_target_new() {
         [ -d "$fullest/$kind/.fingerprint" ] || continue
         mkdir -p "$dir.new/$kind"
         cp -al "$fullest/$kind/.fingerprint" "$fullest/$kind/build" "$fullest/$kind/deps" "$dir.new/$kind/" 2>/dev/null || true
-        # not what is ours: the packages, their libraries, and programs under any name
+        # without our own packages, their libraries, and all programs
         find "$dir.new/$kind" -mindepth 2 -maxdepth 2 \( -name '*ouro*' -o -name '*gpu[-_]model*' \) -exec rm -rf {} +
         find "$dir.new/$kind/deps" -type f -perm -100 ! -name '*.so' -delete 2>/dev/null || true
     done

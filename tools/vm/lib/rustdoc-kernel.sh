@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# rustdoc for a crate of the module: takes rustc's command line from the file
-# that Kbuild saved (.NAME.o.cmd) and leaves out what is about output.
+# rustdoc for a crate of the module, with rustc's command line from Kbuild's file
+# (.NAME.o.cmd), without the options for output.
 #   rustdoc-kernel.sh KOUT OBJECTS CMD-FILE
 
 set -euo pipefail
@@ -23,7 +23,7 @@ for word in "$@"; do
         continue
     fi
     if [ -n "$skip" ]; then
-        # rustdoc has no --env-set; the environment does as well
+        # rustdoc has no --env-set, so the variable is set in the environment
         [ "$skip" != env ] || env+=("$word")
         skip=
         continue

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-# make run SCENE=gl: a picture by OpenGL, through Mesa as Debian ships it, beside the same by Mesa's
-# software renderer in the same guest.
+# make run SCENE=gl: a picture by OpenGL, through Debian's Mesa, compared with that of Mesa's software
+# renderer in the same guest.
 #
 # shellcheck shell=bash
 
-# What --scene takes. Without it ouro-draw draws.
+# The values of --scene. Without it the picture is that of ouro-draw.
 SCENES=gl
 SCENE_SIZE="640 480"
 
-# scene_known SCENE GPU: at once, before half an hour of set-up.
+# scene_known SCENE GPU: ends the script if the GPU has no such scene, before the set-up starts.
 scene_known() {
     case " $SCENES " in *" $1 "*) ;; *) die "no such scene: $1" "known: $SCENES" ;; esac
     case " $(mesa_words "$2") " in
@@ -17,8 +17,8 @@ scene_known() {
     esac
 }
 
-# scene_gl GPU KERNEL OUT: the guest, both pictures and where they differ as PNG, what was
-# compared, and the verdict.
+# scene_gl GPU KERNEL OUT: runs the guest, writes both pictures and their differences as PNG, and
+# prints the comparison and the result.
 scene_gl() {
     local gpu=$1 kernel=$2 out=$3 words good=yes
     words=$(mesa_words "$gpu")
@@ -41,7 +41,7 @@ scene_gl() {
     echo "OK: the picture is that of Mesa's software renderer, within the tolerance"
 }
 
-# scene_png OUT FILE...: lib/png.py, of files of that folder.
+# scene_png OUT FILE...: runs lib/png.py on files of that folder.
 scene_png() {
     local out=$1
     shift

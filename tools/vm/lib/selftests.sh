@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-# The upstream driver's own selftests on a model: running them in guests, and judging what came of them.
+# Runs the upstream driver's own selftests on a model in guests, and compares the results with the recorded ones.
 #
 # shellcheck shell=bash
 
 # shellcheck disable=SC2034 # for those who source this
 SELFTESTS_KNOWN=$OURO_TOP/tools/testing/peer/selftests
-# What is random in the tests is the same in each run.
+# The seed of the tests' random numbers, the same in each run.
 SELFTESTS_SEED=2026
 
-# selftests_groups KIND...: lines KIND GROUP PARAMETER, in the driver's order: its parameters are igt__LINE__KIND_GROUP.
+# selftests_groups KIND...: prints lines KIND GROUP PARAMETER, in the driver's order, from its parameters igt__LINE__KIND_GROUP.
 selftests_groups() {
     local kind
     for kind; do
@@ -17,14 +17,14 @@ selftests_groups() {
     done
 }
 
-# selftests_parse LOG KIND GROUP: the results of the group that the guest was at when it died.
+# selftests_parse LOG KIND GROUP: prints the results of the group in which the guest crashed.
 selftests_parse() {
     tac "$1" | sed -E '/selftests: begin /q' | tac | awk -v kind="$2" -v group="$3" -v ended='' \
         -v bad="$DMESG_BAD" -v fine="$DMESG_FINE" -f "$VM_DIR/guest-tests/selftests.awk"
 }
 
-# selftests_rest TODO RESULTS: what of TODO has no result: groups behind the last one that has, and the last one
-# itself without what it has done.
+# selftests_rest TODO RESULTS: prints the part of TODO without a result: the groups after the last one with a result, and
+# the remaining tests of that group.
 selftests_rest() {
     awk -F'\t' '
         FILENAME == ARGV[1] {
@@ -35,7 +35,7 @@ selftests_rest() {
         END { for (i = from ? from : 1; i <= all; i++) print line[i] done[name[i]] }' "$2" "$1"
 }
 
-# selftests_show FILE PID: what the file says, whenever that changes, until the process ends.
+# selftests_show FILE PID: prints the file's contents at each change, until the process ends.
 selftests_show() {
     local was='' at
     while kill -0 "$2" 2>/dev/null; do
@@ -46,9 +46,9 @@ selftests_show() {
     done
 }
 
-# selftests_run DIR STALL TIMEOUT ARGUMENTS GUEST-ARGUMENT...: what DIR/todo names, in as many guests as it takes;
-# results in DIR/results.tsv. ARGUMENTS are the module's. A guest in which no new test begins for STALL seconds is
-# ended, and its test with it.
+# selftests_run DIR STALL TIMEOUT ARGUMENTS GUEST-ARGUMENT...: runs the tests of DIR/todo in as many guests as necessary,
+# with results in DIR/results.tsv. ARGUMENTS are the module's. A guest in which no new test begins for STALL seconds is
+# ended, and its current test has failed.
 selftests_run() {
     local dir=$1 stall=$2 limit=$3 module=$4 boot=0 out rc rest before kind group
     shift 4
@@ -71,31 +71,31 @@ selftests_run() {
         wait $! || rc=$?
         before=$(wc -l <"$dir/results.tsv")
         cat "$out/results" >>"$dir/results.tsv"
-        # Bad lines of the log are judged by test.
+        # Bad lines of the log belong to single tests.
         [ "$(cat "$out/exit" 2>/dev/null)" != 0 ] || break
-        # It died, or was ended, in a group; or it came to its end and could not unload the driver.
+        # It crashed or was ended within a group; or it could not unload the driver at its end.
         read -r kind group < <(sed -nE 's/^.*selftests: begin ([a-z]+) ([a-z_0-9]+).*/\1 \2/p' "$out/serial.log" | tail -n 1) || true
         if [ -n "${group:-}" ] && [ ! -s "$out/exit" ]; then
             selftests_parse "$out/serial.log" "$kind" "$group" >>"$dir/results.tsv"
             [ "$rc" != 124 ] || sed -i -E "\$s/^DIED(.*)\t[^\t]*$/STUCK\1\tnothing new for $stall s/" "$dir/results.tsv"
         fi
-        # nothing at all came of it: the next would be the same
+        # no result at all: the next guest would have none either
         if [ "$(wc -l <"$dir/results.tsv")" = "$before" ]; then
             say "the guest does not come up: $(xargs <"$out/said" | cut -c1-300)"
             return 1
         fi
         rest=$(selftests_rest "$out/todo" "$dir/results.tsv")
-        # a group that died before its first test cannot go on behind it
+        # a group that crashed before its first test cannot continue
         [ -n "${group:-}" ] && ! grep -q "^[A-Z]*	$kind/$group/" "$dir/results.tsv" && rest=$(sed 1d <<<"$rest")
         say "guest $boot ended in $kind/$group"
     done
 }
 
-# selftests_judge KNOWN RESULTS: a line each on stdout: verdict, name, what is to be said. KNOWN: lines
-# `RESULT name [reason...]`, all tests that there are; a blank at the beginning goes on with the line before.
-#   PASS  passed, as it should
-#   SKIP  does not pass, as the list says, for the list's reason
-#   FAIL  anything else: another result, a test that the list does not have, one that did not run, no reason
+# selftests_judge KNOWN RESULTS: prints a line for each test: verdict, name, reason. KNOWN: lines
+# `RESULT name [reason...]` for all tests; a line that begins with a blank continues the one before.
+#   PASS  passed, as in KNOWN
+#   SKIP  did not pass, as in KNOWN, with the reason there
+#   FAIL  anything else: another result, a test that is not in KNOWN, one that did not run, a missing reason
 selftests_judge() {
     awk -v OFS='\t' '
         FILENAME == ARGV[1] {
@@ -121,8 +121,8 @@ selftests_judge() {
         }' "$1" "$2"
 }
 
-# selftests_record KNOWN RESULTS: writes KNOWN: its head, then each test that there is with its result, and the reason
-# that stood there. Of a group without any result, that did not run, all stays as it is.
+# selftests_record KNOWN RESULTS: writes KNOWN: its first comment, then each test with its result and the earlier
+# reason. The lines of a group without any result, which did not run, stay as they are.
 selftests_record() {
     local known=$1 results=$2
     [ -e "$known" ] || : >"$known"

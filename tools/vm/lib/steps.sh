@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-# The step engine of the set-up. A step makes one folder of the cache, named
-# by what it is and a hash of what it is made from, so that a second checkout
-# finds it and a changed input makes another one beside it.
+# The step engine of the set-up. A step makes one folder of the cache. Its name
+# has the step's name and a hash of its inputs, so that a second checkout finds
+# it, and a changed input makes another folder.
 #
 # A step NAME (or NAME@ARG) is described by
 #   text_NAME ARG        one line for the terminal
 #   key_NAME ARG         hash of the inputs; may look into earlier steps
-#   mb_NAME ARG          free space wanted, in MB
-#   secs_NAME ARG        how long it takes, about: seconds on two processors (setup.rst has the table)
+#   mb_NAME ARG          free space that it needs, in MB
+#   secs_NAME ARG        estimated seconds on two processors (setup.rst has the table)
 #   run_NAME ARG DIR     makes it in DIR
-#   resume_NAME          defined if a broken-off run may go on in its folder
-#   moved_NAME ARG DIR   defined if what is there knows its own path: mends it, after a look, where the cache was moved
+#   resume_NAME          defined if an interrupted run may continue in its folder
+#   moved_NAME ARG DIR   defined if the folder contains its own path: corrects it if the cache was moved
 #
-# A step without resume_NAME works in DIR.tmp, wiped first, and the finished
-# folder is renamed into place. A step with it (a kernel build: make itself
-# knows what is done, and its output folder cannot be moved) works in place.
-# Both count as done when .done is there, which comes last and by rename.
+# A step without resume_NAME works in an empty DIR.tmp, and the complete folder
+# is renamed. A step with it (a kernel build: make knows its state, and its
+# output folder cannot be moved) works in place.
+# Both are complete when .done exists, which is written last, by rename.
 #
-# Each step runs under flock. Its own children hold the lock as well: if the
-# set-up is killed and they live on, the next set-up waits until they are gone
-# instead of working in the same folder.
+# Each step runs under flock. Its children also hold the lock: if the set-up is
+# killed and they continue, the next set-up waits until they have ended, and does
+# not work in the same folder at the same time.
 #
 # shellcheck shell=bash
 
 STEP_CHILD=
 
-# The folder of a step.
+# step_dir STEP: prints its folder.
 step_dir() {
     local name=${1%%@*} arg=
     [ "$1" = "$name" ] || arg=${1#*@}
@@ -38,15 +38,15 @@ step_ready() {
     [ -e "$(step_dir "$1")/.done" ]
 }
 
-# step_moved STEP: of one that is there.
+# step_moved STEP: runs moved_NAME for a complete step.
 step_moved() {
     local name=${1%%@*} arg=''
     [ "$1" = "$name" ] || arg=${1#*@}
     if declare -F "moved_$name" >/dev/null; then "moved_$name" "$arg" "$(step_dir "$1")"; fi
 }
 
-# Files of a build root belong to subordinate ids when an ordinary user made
-# it: only the same mapping can delete them.
+# The files of an ordinary user's build root belong to subordinate ids, and can
+# only be deleted with the same mapping.
 remove_tree() {
     [ -e "$1" ] || return 0
     rm -rf -- "$1" 2>/dev/null && return 0
@@ -62,7 +62,7 @@ step_stop() {
     exit 130
 }
 
-# What to do about a failed step, from its log. First match wins.
+# Prints the remedy for a failed step, by the first match in its log.
 step_remedy() {
     local log=$1 free
     free=$(df -Pm "$OURO_CACHE" | awk 'NR==2 {print $4}')
@@ -83,7 +83,7 @@ step_remedy() {
     fi
 }
 
-# about SECONDS: in words, since a clock would promise more than is known.
+# about SECONDS: prints a rounded time in words.
 about() {
     if [ "$1" -lt 50 ]; then
         echo "about $((($1 + 4) / 5 * 5)) s"
@@ -92,7 +92,7 @@ about() {
     fi
 }
 
-# step_secs STEP: what it takes, about. It is known for two processors; a kernel's build uses all there are.
+# step_secs STEP: prints its estimated seconds. The table is for two processors; a kernel's build uses all.
 step_secs() {
     local name=${1%%@*} arg='' secs cpus
     [ "$1" = "$name" ] || arg=${1#*@}
@@ -102,7 +102,7 @@ step_secs() {
     echo "$secs"
 }
 
-# Wait for the child of a step and show that it lives.
+# Waits for the step's process, and shows the elapsed time.
 step_watch() {
     local pid=$1 head=$2 secs=$3 begin=$SECONDS last=0 now
     while kill -0 "$pid" 2>/dev/null; do
@@ -120,7 +120,7 @@ step_watch() {
     if [ -t 2 ]; then printf '\r\033[K' >&2; fi
 }
 
-# run_step STEP HEAD: make one step if it is not there.
+# run_step STEP HEAD: makes a step unless it is complete.
 run_step() {
     local step=$1 head=$2 name=${1%%@*} arg='' dir lock log work want free secs rc=0 begin=$SECONDS
     [ "$step" = "$name" ] || arg=${step#*@}
@@ -182,11 +182,11 @@ run_step() {
     say "$head: done in $(clock $((SECONDS - begin)))"
 }
 
-# run_steps STEP...: those that are not there, in order. What there is to do and how long it takes is said first.
+# run_steps STEP...: makes the steps that are not complete, in order, after a message with their number and time.
 run_steps() {
     local n=0 total=0 secs=0 ready=0 step todo=()
     for step in "$@"; do
-        # what cannot be told yet, since it depends on a step before, is to be made
+        # a step whose key depends on an earlier step that is missing counts as missing
         if step_ready "$step" 2>/dev/null; then
             ready=$((ready + 1))
             step_moved "$step"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The part of uefi_run that runs in the build root: a model, and QEMU with firmware.
+# The part of uefi_run in the build root: starts a model, and QEMU with firmware.
 #   uefi-inside.sh DIR FIRMWARE MODEL
 
 set -euo pipefail
 
 dir=$1 firmware=$2 model=$3 socket=/run/gpu-uefi
-# 1 MiB of entries: all of them are written through firmware, one by one.
+# 1 MiB of PTEs, since the program writes each of them through firmware.
 "$model" --gpu snb --socket "$socket" --gtt-mb 1 --report "$dir/model-0.json" >"$dir/model-0.log" 2>&1 </dev/null &
 child=$!
 trap 'kill -KILL "$child" 2>/dev/null || true' EXIT

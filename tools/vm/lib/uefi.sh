@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# A backend under another kernel, which is none: examples/uefi on a modelled Sandy Bridge. Step `ovmf` is Debian's
-# UEFI firmware for QEMU, by itself: the build root need not be made again for it.
+# A backend without a kernel: examples/uefi on a modelled Sandy Bridge. Step `ovmf` is Debian's UEFI firmware for QEMU. It
+# is not a part of the build root, which need not be made again for it.
 #
 # shellcheck shell=bash
 
@@ -17,8 +17,8 @@ run_ovmf() {
 
 UEFI_PROGRAM=$OURO_TOP/build/bin/ouro-uefi.efi
 
-# uefi_cargo COMMAND [ARGUMENT...]: Cargo on examples/uefi. Debian has no library of this target, but its source: the
-# kernel has core built in the same way.
+# uefi_cargo COMMAND [ARGUMENT...]: runs Cargo on examples/uefi. Debian has no Rust library for this target, so it is built
+# from Debian's source, as the kernel builds core.
 uefi_cargo() {
     (cd "$OURO_TOP/examples/uefi" && CARGO_TARGET_DIR=$(cargo_target)/uefi enter env RUSTC_BOOTSTRAP=1 \
         CARGO_TARGET_X86_64_UNKNOWN_UEFI_LINKER=lld-link-19 cargo "$1" --locked --quiet --release --target x86_64-unknown-uefi -Zbuild-std=core,alloc,compiler_builtins \
@@ -31,7 +31,7 @@ build_uefi() {
     install "$(cargo_target)/uefi/x86_64-unknown-uefi/release/ouro-uefi.efi" "$UEFI_PROGRAM"
 }
 
-# uefi_run DIR: a guest that is firmware and this program. DIR/serial.log is what it said.
+# uefi_run DIR: runs a guest with firmware and this program only. Its output is DIR/serial.log.
 uefi_run() {
     rm -rf "$1"
     mkdir -p "$1/disk/EFI/BOOT"
@@ -40,7 +40,7 @@ uefi_run() {
     enter bash "$VM_DIR/lib/uefi-inside.sh" "$1" "$(step_dir ovmf)/firmware/OVMF_CODE_4M.fd" "$MODEL_BIN"
 }
 
-# What the program must say: CRC-32 of four rows of 1024 pixels 00336699, of which the columns 256 to 767 of the rows 1
+# The expected checksum: CRC-32 of four rows of 1024 pixels 00336699, of which the columns 256 to 767 of the rows 1
 # and 2 are 00ffcc00.
 UEFI_SAYS="checksum 0041f6d0"
 

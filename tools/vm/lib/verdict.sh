@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-# Judges a guest's run by what it left behind.
+# Decides from a guest's output files whether its run was good.
 #
 # shellcheck shell=bash
 
-# What a kernel log must not have.
+# Patterns that a kernel log must not have.
 DMESG_BAD='WARNING: |BUG: |BUG!|Oops|kernel BUG|general protection fault|KASAN|UBSAN:|kmemleak: [1-9]'
 DMESG_BAD+='|INFO: (possible|task|rcu)|possible (circular|recursive) locking|suspicious RCU|inconsistent lock state'
 DMESG_BAD+='|held lock freed|sleeping function called|scheduling while atomic|ODEBUG|blocked for more than'
 DMESG_BAD+='|nobody cared|rust_kernel: panicked|Kernel panic|irq [0-9]+: |bad unlock balance|list_(add|del) corruption'
 DMESG_BAD+='|Out of memory: Killed'
 
-# Lines of a stock kernel that say nothing about us.
+# Lines of a stock kernel that match these, but are not about the driver.
 DMESG_FINE='possible clocksource|irq [0-9]+: .*(affinity|domain)'
 
-# dmesg_bad FILE: the bad lines.
+# dmesg_bad FILE: prints the bad lines.
 dmesg_bad() {
     grep -E "$DMESG_BAD" "$1" 2>/dev/null | grep -vE "$DMESG_FINE" || true
 }
