@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The files, targets, GPUs and commands that pages name exist; the driver's files and parameters are documented.
+//! The files, targets, GPUs and commands that pages name exist, and so do the targets of their links; the driver's files
+//! and parameters are documented.
 
 mod abi;
+mod links;
 mod tree;
 
 use std::collections::BTreeSet;
