@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The crates that others can take: what `cargo package` would put into them.
+//! The crates that others can take: the files that `cargo package` puts into them, their versions and licences.
 
 use std::{path::Path, process::Command};
 
@@ -98,6 +98,36 @@ fn what_a_readme_says_of_the_compiler_is_in_the_manifest() {
         assert!(
             read("README.md").contains(&format!("Rust {version} or newer")),
             "{name}: README.md names another version than {version}"
+        );
+    }
+}
+
+#[test]
+fn the_changelog_begins_with_the_version_of_the_crates() {
+    let read = |file: &str| std::fs::read_to_string(top().join(file)).expect(file);
+    let manifest = read("Cargo.toml");
+    let version = manifest
+        .lines()
+        .find_map(|l| l.strip_prefix("version = "))
+        .expect("the workspace has a version")
+        .trim_matches('"');
+    let changes = read("CHANGELOG.md");
+    let first = changes
+        .lines()
+        .find_map(|l| l.strip_prefix("## "))
+        .expect("CHANGELOG.md has a section");
+    assert_eq!(first.split(' ').next(), Some(version));
+    let short = version.rsplit_once('.').expect("three numbers").0;
+    for (_, folder, _) in CRATES {
+        let readme = read(&format!("{folder}/README.md"));
+        assert!(readme.contains(&format!("Version {short}")), "{folder}");
+    }
+    assert!(read("README.md").contains(&format!("version {short}.")));
+    for examples in ["examples/rust", "examples/uefi"] {
+        let manifest = read(&format!("{examples}/Cargo.toml"));
+        assert!(
+            manifest.contains(&format!("version = \"{version}\"")),
+            "{examples}"
         );
     }
 }
