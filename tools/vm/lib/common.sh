@@ -33,6 +33,10 @@ if [ -z "${OURO_CACHELESS:-}" ]; then
         echo "ouro: cannot make the cache folder $OURO_CACHE: set OURO_CACHE to a folder you can write to" >&2
         exit 1
     }
+    [ -w "$OURO_CACHE" ] && [ -x "$OURO_CACHE" ] || {
+        echo "ouro: cannot write to the cache folder $OURO_CACHE: a cache is for one user; copy it, or set OURO_CACHE" >&2
+        exit 1
+    }
     OURO_CACHE=$(cd "$OURO_CACHE" && pwd -P)
     export OURO_CACHE
 fi

@@ -99,6 +99,12 @@ tools_lack() {
     for tool in make cargo "$(llvm_tool clang)" "$(llvm_tool ld.lld)" bindgen; do
         command -v "$tool" >/dev/null 2>&1 || echo "no $tool on this machine"
     done
+    # 127: the dynamic loader
+    tool=$kdir/tools/objtool/objtool
+    if [ -x "$tool" ]; then
+        "$tool" >/dev/null 2>&1 || [ $? != 127 ] ||
+            echo "a library of the kernel's objtool is missing on this machine (Debian: libelf1t64): $tool"
+    fi
     if ! have=$(rustc --version 2>/dev/null); then
         echo "no rustc on this machine: it must be the one that built the kernel"
         return
