@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 # The first program of the guest: mounts, loads the modules, runs the command,
-# leaves its traces in the folder shared with the host, powers off. What to do
-# stands in /etc/ouro, which tools/vm/guest writes.
+# writes the results to the folder shared with the host, and powers off. Its
+# settings are in /etc/ouro, which tools/vm/guest writes.
 
 /bin/busybox mkdir -p /bin /sbin /proc /sys /dev /tmp /run /out
 /bin/busybox --install -s /bin
@@ -12,27 +12,27 @@ mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev 2>/dev/null
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug 2>/dev/null
-# By itself it looks for leaks a minute after the boot, and finds what the looks at the end find.
+# No automatic scan for leaks a minute after the boot: the scans at the end find the same.
 [ ! -w /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
 mkdir -p /dev/pts /dev/shm
 mount -t tmpfs shm /dev/shm
-# Tests that want memory say so some ten thousand times; 4: without a line each.
+# Tests with failing allocations would print ten thousand lines; 4: not on the console.
 echo 4 >/proc/sys/vm/drop_caches
 
 . /etc/ouro
 
 end() {
-    # Some guests of the stock kernel have stood still from here on, idle, all done. (Not the others: if our
-    # driver does not let the guest end, it has to be seen.)
+    # Some guests of the stock kernel have stopped here, idle, after all tests. (Not for other kernels: if our
+    # driver keeps the guest from its end, the test must fail.)
     [ "$OURO_KERNEL" != peer ] || { sleep 60 && echo b >/proc/sysrq-trigger; } &
     sync
     umount /root/out 2>/dev/null
     umount /out 2>/dev/null
-    # QEMU ends where a guest starts anew, also after S3: with that, its ACPI does not switch off any more.
+    # QEMU ends at a guest's reset, also after S3, when its ACPI can no longer power off.
     reboot -f
 }
 
-# Modules that the kernel itself needs (a stock one has 9p as modules).
+# Modules for the guest itself (a stock kernel has 9p as modules).
 while read -r file args; do
     # shellcheck disable=SC2086 # words
     insmod "/lib/modules/$file" $args || echo "ouro-guest: cannot load $file"
@@ -51,7 +51,7 @@ while read -r file args; do
     fi
 done </etc/modules
 
-# User space of a distribution, for `chroot /root`. It has what this one has.
+# A distribution's root, for `chroot /root`, with the mounts of this one.
 if [ -n "$CLIENTS" ]; then
     mkdir -p /root
     mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=loose,ro root /root ||
@@ -68,18 +68,18 @@ if [ -n "$INTERACTIVE" ]; then
 fi
 
 if [ ! -e /out/exit ]; then
-    # over a line of its own: it outlives a guest that hangs, and a suspend,
-    # which the shared folder does not
+    # over a serial line of its own, since the shared folder does not survive a
+    # guest that hangs, or a suspend
     stty -F /dev/ttyS1 raw -echo
     sh /etc/command >/dev/ttyS1 2>&1 </dev/null
     echo $? >/out/exit.new
 fi
 
-# holders MODULE: who keeps it: its count, the modules on it, and who has something of a DRM device or a file of no
-# folder (dma-buf, sync_file, perf) open or mapped, is in the module's code, is at work, or cannot be woken.
+# holders MODULE: prints its reference count, the modules that use it, and the processes that have a DRM device or an
+# anonymous file (dma-buf, sync_file, perf) open or mapped, run in the module, are running, or cannot be interrupted.
 holders() {
     echo "$1: $(cat "/sys/module/$1/refcnt") references, modules on it: $(ls "/sys/module/$1/holders")"
-    # a thread may outlive the one that its process is named by
+    # a thread may outlive its process's main thread
     for task in /proc/[0-9]*/task/[0-9]*; do
         open=$(ls -l "$task/fd" 2>/dev/null | sed -nE 's/^.* -> ((\/dev\/dri|anon_inode:|\/dmabuf:).*)$/\1/p' |
             sort | uniq -c | xargs)
@@ -89,7 +89,7 @@ holders() {
         case "$open ${mapped:-0}, $state, $stack" in
             " 0, "[!DR]*) case $stack in *"[$1]"*) ;; *) continue ;; esac ;;
         esac
-        # /proc/PID/stat: parent, group, session; a name in it may have blanks
+        # /proc/PID/stat: parent, group, session; the name may have blanks
         echo "${task##*/} $(cat "$task/comm"), $state, parent, group and session $(sed -E 's/^.*\) . //' "$task/stat" |
             cut -d' ' -f1-3): ${open:-nothing} open, $mapped mapped"
         echo "$stack" | sed 's/^/    /'
@@ -97,7 +97,7 @@ holders() {
 } 2>/dev/null
 
 if [ -n "$UNLOAD" ] && [ -d "/sys/module/$UNLOAD" ]; then
-    # A client that was killed for its time may take a while to die.
+    # A client that was killed at its time limit may take a while to end.
     tries=${CLIENTS:+30}
     until rmmod "$UNLOAD"; do
         if [ "${tries:-0}" = 0 ]; then
@@ -110,7 +110,7 @@ if [ -n "$UNLOAD" ] && [ -d "/sys/module/$UNLOAD" ]; then
     done
 fi
 
-# kmemleak reports what is older than five seconds and was unreachable twice.
+# kmemleak reports memory that is older than five seconds and was unreachable in two scans.
 if [ -w /sys/kernel/debug/kmemleak ]; then
     sleep 6
     echo scan >/sys/kernel/debug/kmemleak

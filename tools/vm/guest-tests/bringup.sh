@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# In the guest: the driver's first meeting with a card that shows a picture. TAP. ouro.ko is not loaded, and /tests
-# has the kselftest probe. $1: what the log says of a card that is refused, whose picture must stay; nothing: it is
-# accepted.
+# In the guest: the first bring-up on a card that shows the firmware's picture. TAP. ouro.ko is not loaded, and /tests
+# has the kselftest probe. $1: the text of the log for a card that is refused, whose picture must stay; without it the
+# card is accepted.
 
 . /bin/check.sh
 
@@ -13,7 +13,7 @@ for device in /sys/bus/pci/devices/*; do
     case $(cat "$device/class") in
         0x03*)
             id=$(cat "$device/vendor"):$(cat "$device/device") place=${device##*/}
-            # the first memory that has room for a picture
+            # the first memory BAR with room for a picture
             while read -r start end _; do
                 [ $((end - start)) -lt $((0x7fffff)) ] || { at=$start && break; }
             done <"$device/resource"
@@ -24,14 +24,14 @@ id=${id#0x}
 id=${id%:*}:${id#*:0x}
 
 log() { dmesg | grep "ouro $place: " | tail -n +"$((seen + 1))"; }
-# grep -c fails where it counts none
+# grep -c fails if the count is 0
 mark() { seen=$(dmesg | grep -c "ouro $place: ") || true; }
 bound() { test -e "$driver/$place"; }
 picture() { test -e /sys/bus/platform/devices/ouro-framebuffer; }
-# load WORDS...: the module with these parameters
+# load WORDS...: loads the module with these parameters
 load() { mark && insmod /lib/modules/ouro.ko iommu=0 "$@"; }
 
-# said TEXT: not bound, the picture is there, and the log says why; gone again
+# said TEXT: the card is not bound, the picture is there, and the log has the reason; unloads the module
 said() {
     log | grep -F "$1" || { log && return 1; }
     ! bound && picture && rmmod ouro && picture
@@ -47,7 +47,7 @@ looked_at() {
 }
 # a card without a driver is not held awake
 sleeps() { OURO_LOOKED_AT=$place /tests/probe -t a_device_that_was_looked_at_sleeps; }
-# stops STEP: it got so far, had the picture's place, and has let go of all
+# stops STEP: the bring-up reached this step, took the picture's memory, and released everything
 stops() {
     load "probe=$id" "stop_after=$1" && log | grep -F "stop_after=$1: the device is released again" || return 1
     case $1 in ring | request) log | grep -q ": HEAD 0x.* TAIL 0x.* ACTHD 0x" || return 1 ;; esac

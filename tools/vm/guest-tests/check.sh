@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# In the guest: checks in a shell script, told as TAP. Every guest has it as
-# /bin/check.sh.
+# In the guest: checks of a shell script, with results as TAP. Each guest has it
+# as /bin/check.sh.
 
-# What comes before the first check.
+# Before the first check.
 check_begin() {
     checks=0
     echo "TAP version 13"
 }
 
-# check NAME COMMAND...: what it said is shown if it fails.
+# check NAME COMMAND...: prints the command's output if it fails.
 check() {
     checks=$((checks + 1))
     check_name=$1
@@ -25,5 +25,5 @@ check() {
     fi
 }
 
-# What comes after the last one.
+# After the last check.
 check_end() { echo "1..$checks"; }

@@ -6,17 +6,17 @@
 
 state=$(echo /sys/class/drm/card*/error)
 
-# The commands of store are those of two generations, those of copy of three, as hello tells.
+# store has the commands of two generations, copy of three; hello prints the generation.
 stores() { /tests/hello.helper | grep -qE '\((gen6|gen7)\)'; }
 copies() { /tests/hello.helper | grep -qE '\((gen4|gen6|gen7)\)'; }
-# Both say the same, but for how often an engine has worked.
+# Both print the same, except for the counts of engines.
 alike() {
     /tests/hello.helper | sed 's/: [0-9].*//' >/tmp/hello-c
     /tests/rust-hello.helper | sed 's/: [0-9].*//' >/tmp/hello-rust
     [ -s /tmp/hello-c ] && cmp /tmp/hello-c /tmp/hello-rust
 }
 hangs() {
-    # status 1 and these words, or the example is not true
+    # status 1 and this text, as on the page
     ! /tests/store.helper wrong >/tmp/hung 2>&1 && grep -q 'the GPU hung in this batch' /tmp/hung
 }
 told() { grep -q '^process: store' "$state"; }

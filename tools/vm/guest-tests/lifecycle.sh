@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# In the guest: the driver comes and goes. TAP. Runs with ouro.ko loaded and
+# In the guest: load, bind, unbind and unload. TAP. Runs with ouro.ko loaded and
 # one device bound.
 
 . /bin/check.sh
@@ -10,7 +10,7 @@ device=
 for link in "$driver"/*:*:*; do
     [ ! -e "$link" ] || device=${link##*/}
 done
-# Its render node has the number that was free when it was bound.
+# Its render node has the first number that was free at the bind.
 has_node() {
     for node in /sys/bus/pci/devices/"$device"/drm/renderD*; do
         test -c "/dev/dri/${node##*/}" && return
@@ -19,7 +19,7 @@ has_node() {
 }
 has_none() { ! has_node; }
 
-# wait_for TEST...: a node comes and goes a little after the bind; on a busy host that may be long.
+# wait_for TEST...: waits for it, since nodes appear and vanish a little after the bind, on a busy host much later.
 wait_for() {
     left=600
     while ! "$@"; do
@@ -30,11 +30,11 @@ wait_for() {
 }
 bind() { echo "$device" >"$driver/bind" && wait_for has_node; }
 unbind() { echo "$device" >"$driver/unbind" && wait_for has_none; }
-# with the arguments it was loaded with at first
+# with the parameters of the first load
 # shellcheck disable=SC2046 # words
 reload() { rmmod ouro && insmod $(sed -n 's|^ouro.ko|/lib/modules/&|p' /etc/modules) && wait_for has_node; }
 
-# As often as OURO_LOADS says. KUnit has had its turn: from here on no suite's name fits.
+# OURO_LOADS times. KUnit has run: from here on its filter matches no suite.
 often=${OURO_LOADS:-50}
 unbinds=5
 if [ "$OURO_KERNEL" = debug ]; then
@@ -57,7 +57,7 @@ unbind_bind() {
     done
 }
 
-# A file that is open while its device goes.
+# A file that is open during the unbind.
 unbind_open() {
     has_node && exec 9<"/dev/dri/${node##*/}" || return 1
     unbind || return 1
@@ -71,7 +71,7 @@ removal() {
 
 framebuffer() { test -e /sys/bus/platform/devices/ouro-framebuffer; }
 no_framebuffer() { ! framebuffer; }
-# What firmware drew with: a framebuffer in the first memory of the card that has room for it.
+# The firmware's framebuffer: in the card's first memory BAR with room for it.
 from_firmware() {
     unbind || return 1
     found=

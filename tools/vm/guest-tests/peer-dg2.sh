@@ -5,14 +5,14 @@
 . /bin/check.sh
 
 bound() { test -e /sys/bus/pci/drivers/i915/0000:00:02.0; }
-# One of each class at least, and each has recorded its first context: else the GT is wedged.
+# At least one of each class, each with a recorded first context: otherwise the GT is wedged.
 engines() {
     for engine in rcs0 bcs0 ccs0 vcs0 vcs1 vecs0 vecs1; do
         test -d "/sys/class/drm/card0/engine/$engine" || { echo "no $engine"; return 1; }
     done
     test "$(cat /sys/kernel/debug/dri/0*/i915_wedged | head -n 1)" = 0
 }
-# The line of /proc/interrupts that is the card's: all processors' together.
+# The sum over all processors of the card's line in /proc/interrupts.
 interrupts() { awk '/i915/ {n = 0; for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i; print n}' /proc/interrupts; }
 interrupted() { test "$(interrupts)" -gt 0; }
 complaints() { dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged)'; }

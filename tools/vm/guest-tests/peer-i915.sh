@@ -6,7 +6,7 @@
 
 bound() { test -e /sys/bus/pci/drivers/i915/0000:00:02.0; }
 no_complaint() {
-    # engines that did not answer, resets, hangs
+    # messages about engines without an answer, resets, hangs
     ! dmesg | grep -E 'i915.*(\*ERROR\*|GPU HANG|not idle|timed out|Resetting|wedged)'
 }
 drawn() { ouro-draw --peer --out /out; }

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # In the guest: the upstream radeon on the model. TAP. Runs with radeon loaded, and does not unload it:
-# Linux 7.3 has no function that takes it from a device, and leaves its work and its interrupt behind.
+# in Linux 7.3 it cannot be unbound, and its work and interrupt would remain.
 
 . /bin/check.sh
 
 bound() { test -e /sys/bus/pci/drivers/radeon/0000:00:02.0; }
 said() { dmesg | grep -F "$1"; }
-# The line of /proc/interrupts that is the card's: all processors' together.
+# The sum over all processors of the card's line in /proc/interrupts.
 interrupts() { awk '/radeon/ {n = 0; for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i; print n}' /proc/interrupts; }
-# The driver asks for one when it waits, and not if the work is done by then.
+# The driver enables the interrupt when it waits, unless the work is complete by then.
 interrupted() {
     tries=0
     while
@@ -21,7 +21,7 @@ interrupted() {
     test "$(interrupts)" -gt 0
 }
 no_complaint() {
-    # what did not answer, or came late; work without the engines
+    # messages about missing or late answers, and about work without the engines
     ! dmesg | grep -E '(radeon|\[drm).*(\*ERROR\*|lockup|timed? ?out|failed|[Dd]isabling GPU|Wait for MC idle)'
 }
 

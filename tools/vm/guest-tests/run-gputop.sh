@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# In the guest: IGT's gputop beside a client that keeps all engines busy. TAP. It reads what every
-# DRM driver says of its clients in fdinfo, and knows nothing of this one.
+# In the guest: IGT's gputop beside a client that keeps all engines busy. TAP. gputop reads the fdinfo
+# that all DRM drivers have, and has no code for this one.
 
 client=gem_spin_batch
 : >/tmp/busy
@@ -11,7 +11,7 @@ client=gem_spin_batch
     done
 ) >/tmp/client.txt 2>&1 </dev/null &
 
-# The client comes and goes: one look may miss it.
+# The client starts and ends: one sample may miss it.
 for _ in $(seq 40); do
     chroot /root timeout -k 5 60 env TERM=dumb COLUMNS=120 gputop -d 1 -n 4 >/tmp/gputop.txt 2>&1 </dev/null
     if grep "$client" /tmp/gputop.txt | grep -qE '[1-9][0-9]*\.[0-9]%'; then break; fi

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=busybox
-# In the guest: the IGT subtests of /out/todo as run-igt.sh does it, but those of one program that stand behind each
-# other in one process, which saves the start of each. A subtest has $1 seconds from where the program says that it
-# starts. One that is late or kills the program ends alone: the others go on in a new process. Nothing here sleeps or
-# hibernates; that is for run-igt.sh. Results and logs are as there.
+# In the guest: runs the IGT subtests of /out/todo as run-igt.sh does, but consecutive subtests of a program in one
+# process, which saves its start for each. A subtest has $1 seconds from its start message. After one that exceeds the
+# limit or ends the program, the others continue in a new process. Subtests that suspend or hibernate are for run-igt.sh.
+# Results and logs are as there.
 
 limit=$1
 tests=/usr/libexec/igt-gpu-tools
 mkdir -p /out/logs
 dmesg -c >/out/boot.txt
-# the kernel log that the guest leaves must not be empty: it came to its end
+# the guest's kernel log must not be empty: it shows that the guest ended
 trap 'echo "igt: the end" >/dev/kmsg' EXIT
 
-# left: who is in the clients' root, a line each; a thread may outlive the one that its process is named by.
+# left: prints the threads in the clients' root, one per line; a thread may outlive its process's main thread.
 left() {
     ls -l /proc/[0-9]*/task/[0-9]*/root 2>/dev/null | sed -nE 's|^.*/task/([0-9]+)/root -> /root$|\1|p'
 }
 
-# end_all: ends who is in that root.
+# end_all: ends the processes in that root.
 end_all() {
     tries=60
     while found=$(left) && [ -n "$found" ]; do
@@ -29,12 +29,12 @@ end_all() {
     done 2>/dev/null
 }
 
-# at LOG: the subtest that has started and not ended, if any.
+# at LOG: prints the subtest that has started and not ended, if any.
 at() {
     sed -nE 's/^Starting subtest: (.*)$/+\1/p; s/^Subtest ([^ :]+): [A-Z]+ .*$/-/p' "$1" | tail -n 1 | sed -n 's/^+//p'
 }
 
-# said LOG PROGRAM: result, name, seconds, reason of each subtest that ended.
+# said LOG PROGRAM: prints result, name, seconds and reason of each subtest that ended.
 # shellcheck disable=SC2016 # awk
 said() {
     awk -v program="$2" -v OFS='\t' '
@@ -52,7 +52,7 @@ said() {
 
 result() { printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" >>/out/results; }
 
-# bad_lines: bad lines of the kernel log since the last look, each with the subtest that had started before it.
+# bad_lines: prints new bad lines of the kernel log, each with the subtest that had started before it.
 # shellcheck disable=SC2016 # awk
 bad_lines() {
     awk '/\[IGT\] .*: starting subtest / { name = $0; sub(/^.*\[IGT\] /, "", name); sub(/: starting subtest /, "@", name) }
@@ -60,9 +60,9 @@ bad_lines() {
     grep -E -f /out/bad /tmp/named | grep -v -E -f /out/fine
 }
 
-# told: the host's clock, by the time of a file of its.
+# told: prints the host's clock, from the time of a file that it writes.
 told() { : >/out/clock; stat -c %Y /out/clock; }
-# A guest that starts on a busy host may take its clock for slower than it is, and then all limits are short.
+# A guest that starts on a busy host may calibrate its clock wrongly, and then all limits are too short.
 host=$(told) begin=$(cut -d. -f1 /proc/uptime)
 sleep 6
 if [ $(($(told) - host)) -lt 4 ] || [ $(($(cut -d. -f1 /proc/uptime) - begin - $(told) + host)) -gt 3 ]; then
@@ -113,7 +113,7 @@ while [ -s /tmp/todo ]; do
     said "$log" "$program" >/tmp/said
     cat /tmp/said >>/out/results
     n=$(wc -l </tmp/said)
-    # one without subtests, or that is not in the program
+    # a program without subtests, or a subtest that it does not have
     name=$program${subs:+@${under:-}}
     if [ "$n" = 0 ] && [ -z "$under" ]; then name=$first; fi
     if [ -n "$stuck" ]; then
@@ -140,9 +140,9 @@ while [ -s /tmp/todo ]; do
         # the first of each subtest
         awk -F'\t' '!seen[$1]++ { print }' /tmp/bad >>/out/dmesg-bad.tsv
     fi
-    # what has no result yet
+    # subtests without a result
     awk -F'\t' 'FILENAME == ARGV[1] { done[$2]; next } !($1 in done)' /out/results /tmp/todo >/tmp/rest
-    # nothing came of it: not again
+    # no result: not repeated
     if cmp -s /tmp/rest /tmp/todo; then
         result FAIL "$first" "$seconds" "no result (exit $rc)"
         tail -n +2 /tmp/todo >/tmp/rest
@@ -155,9 +155,9 @@ while [ -s /tmp/todo ]; do
         sync
         reboot -f
     fi
-    # what else is in the log of this kernel is not for others
+    # later subtests must not get the lines of this one
     [ ! -s /tmp/bad ] || exit 0
-    # a program's rest may still be at work in the chip
+    # work of the program may still run on the GPU
     [ -z "$late" ] || sleep 1
 done
 exit 0

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=busybox
-# In the guest: the IGT subtests of /out/todo, one after the other, each with a
-# time limit of $1 seconds, or a longer one of its own in /bin/limits. A line of
-# /out/results each: result, name, seconds, reason; what it said is in /out/logs.
-# After one that leaves traces (killed, or with a bad line in the kernel log) the
-# rest is left to the next boot.
-#   PASS SKIP FAIL     as the test says
+# In the guest: runs the IGT subtests of /out/todo, one after the other, each with
+# a time limit of $1 seconds, or its own longer limit in /bin/limits. Each adds a
+# line to /out/results: result, name, seconds, reason; its output is in /out/logs.
+# After one that was killed, or caused a bad line in the kernel log, the others
+# are left to the next boot.
+#   PASS SKIP FAIL     as the test reports
 #   CRASH              ended by a signal
 #   TIMEOUT            ended by the limit
-#   HANG               could not even be killed
+#   HANG               could not be killed
 #   DMESG              a bad line in the kernel log (/out/bad has the pattern,
-#                      /out/fine what of it is fine)
+#                      /out/fine its exceptions)
 
 common=$1
 tests=/usr/libexec/igt-gpu-tools
@@ -18,10 +18,10 @@ mkdir -p /out/logs
 mkfifo /tmp/done
 exec 3<>/tmp/done
 dmesg -c >/out/boot.txt
-# the kernel log that the guest leaves must not be empty: it came to its end
+# the guest's kernel log must not be empty: it shows that the guest ended
 trap 'echo "igt: the end" >/dev/kmsg' EXIT
 
-# reason LOG PATTERN: the first line that says what was not met.
+# reason LOG PATTERN: prints the first line with an unmet requirement.
 reason() {
     grep -m 1 -E "$2" "$1" |
         sed -E 's/^.*(Test requirement|Failed assertion): //; s/[[:space:]]+/ /g'
@@ -30,16 +30,16 @@ reason() {
 virtio=/sys/bus/pci/drivers/virtio-pci
 mount9p() { mount -t 9p -o "trans=virtio,version=9p2000.L,msize=262144$3" "$1" "$2"; }
 
-# memory_root PROGRAM: /tmp/memory becomes a root with this program of IGT's and what it calls.
+# memory_root PROGRAM: makes /tmp/memory a root with this program of IGT and the programs that it calls.
 memory_root() {
     mkdir -p /tmp/memory/usr/bin /tmp/memory/usr/sbin /tmp/memory/usr/lib /tmp/memory/usr/lib64 /tmp/memory/etc
     for dir in bin sbin lib lib64; do ln -sf "usr/$dir" "/tmp/memory/$dir"; done
     for file in "$1" /usr/bin/dash /usr/bin/timeout /usr/sbin/rtcwake; do
         echo "$file"
-        # the libraries of each, and the loader that is in its lines too
+        # the libraries of each, and the loader
         chroot /root ldd "$file" | sed -nE 's/^[^\/]*(\/[^ ]+) .*/\1/p'
     done | sort -u | while IFS= read -r file; do
-        # lib and the like are links in /root
+        # lib, bin and others are links in /root
         mkdir -p "/tmp/memory/${file%/*}"
         cp "/root$file" "/tmp/memory$file"
     done
@@ -51,8 +51,8 @@ memory_root() {
     mount --bind /sys/kernel/debug /tmp/memory/sys/kernel/debug
 }
 
-# shared_away, shared_back: the folders that the host shares. The kernel's 9p does not survive a sleep:
-# its devices are away meanwhile.
+# shared_away, shared_back: unmount and mount the host's shared folders. The kernel's 9p does not survive a suspend,
+# so its devices are unbound during it.
 shared_away() {
     cd /
     umount -l /root && umount /out || return 1
@@ -69,13 +69,13 @@ shared_back() {
     mount --bind /lib/modules /root/usr/lib/modules
 }
 
-# left ROOT: who is in that root, a line each; a thread may outlive the one that its process is named by.
+# left ROOT: prints the threads in that root, one per line; a thread may outlive its process's main thread.
 left() {
     ls -l /proc/[0-9]*/task/[0-9]*/root 2>/dev/null | sed -nE "s|^.*/task/([0-9]+)/root -> $1\$|\1|p"
 }
 
-# end_all ROOT: ends who is in that root: children that a test left behind go on with their work for ever, and with
-# the device open, which keeps the module.
+# end_all ROOT: ends the processes in that root: children that a test leaves behind run without end, with the device open,
+# so that the module cannot be unloaded.
 end_all() {
     tries=60
     while found=$(left "$1") && [ -n "$found" ]; do
@@ -105,34 +105,34 @@ while IFS= read -r name; do
     case $name in
         # S0, S3 and S4 at the end of a name, or before the name of an engine
         *suspend* | *hibernate* | *-S[034] | *-S[034][-@]*)
-            # IGT would load it from what is away then
+            # IGT would load it from a folder that is unmounted then
             chroot /root modprobe vgem
             memory_root "$tests/$program"
             log=/tmp/log root=/tmp/memory
             shared_away || exit 1
-            # the machine's clock wakes it out of S3 alone
+            # the machine's clock wakes it only from S3
             case $name in *-S0*) [ ! -e /lib/modules/ouro_alarm.ko ] || insmod /lib/modules/ouro_alarm.ko ;; esac
             ;;
     esac
     begin=$(cut -d. -f1 /proc/uptime)
     (
-        # By its path: busybox would take its own, whose signal goes to the test alone, not to its children.
+        # By its path: busybox's timeout would signal only the test, not its children.
         chroot "$root" /usr/bin/timeout -k 5 "$limit" "$tests/$program" "$@" >"$log" 2>&1 </dev/null 3>&-
         echo $? >&3
     ) &
     rc='' again=''
-    # Who was killed may need a while to die, on a machine that does much else.
+    # A killed process may need a while to end on a busy machine.
     # shellcheck disable=SC3045 # busybox has it
     read -r -t $((limit + 60)) rc <&3
     seconds=$(($(cut -d. -f1 /proc/uptime) - begin))
-    # who cannot be ended is as a test that cannot
+    # a process that cannot be ended counts as a test that cannot
     [ -z "$rc" ] || end_all "$root" >>"$log" || rc=
     if [ "$root" = /tmp/memory ]; then
         [ ! -d /sys/module/ouro_alarm ] || rmmod ouro_alarm
         shared_back || exit 1
         cp /tmp/log "/out/logs/$name.txt"
         log=/out/logs/$name.txt
-        # what one of these leaves is not for others
+        # later tests must not see leftovers of these
         again=yes
     fi
     why=
@@ -145,7 +145,7 @@ while IFS= read -r name; do
         *)
             result=FAIL why=$(reason "$log" 'Failed assertion: |Unknown subtest')
             [ "$rc" -lt 128 ] || result=CRASH why="signal $((rc - 128))"
-            # a test that answers to the signal of the limit in its own way
+            # a test that handles the signal of the limit
             [ "$seconds" -lt "$limit" ] || result=TIMEOUT why="exit $rc"
             [ "$result" != TIMEOUT ] || again=yes
             ;;
@@ -160,7 +160,7 @@ while IFS= read -r name; do
     cat /tmp/kernel >"/out/logs/$name.dmesg"
     printf '%s\t%s\t%s\t%s\n' "$result" "$name" "$seconds" "$why" >>/out/results
     if [ -z "$rc" ]; then
-        # nothing can be unloaded any more
+        # the module can no longer be unloaded
         sync
         reboot -f
     fi

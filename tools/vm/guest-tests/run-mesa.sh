@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # In the guest: clients of Mesa and libva in their own user space (/root), each
-# with a time limit. TAP. $1 is part of Mesa's name for the GPU, the other words
-# are what Mesa does not have on it, or does otherwise there. With OURO_STREAMS=1
-# the streams that are sent to a device that speaks radeon are left in
-# /out/streams.
+# with a time limit. TAP. $1 is a part of Mesa's name for the GPU, the other words
+# are features that Mesa lacks on it or has in another form. With OURO_STREAMS=1
+# the streams for a radeon device are written to /out/streams.
 
 gpu=$1
 shift
@@ -31,8 +30,8 @@ run draw 300 /tmp/clients/draw "$gpu"
 run scenes 300 /tmp/clients/scenes "$gpu"
 run share 120 /tmp/clients/share "$gpu"
 
-# The upstream driver lets Mesa have compressed depth, which the model has not; ours does not
-# (uapi.rst). It is the one that tells no usage.
+# The upstream driver allows Mesa compressed depth, which the model does not have; ours does not
+# (uapi.rst). The upstream driver is the one without usage in fdinfo.
 case $OURO_LACKS in *usage*) export RADEON_DEBUG=nohiz,nozmask,nocmask ;; esac
 case $OURO_LACKS in *draws*) run picture 300 /tmp/clients/picture "$gpu" 160 120 ;; esac
 unset RADEON_DEBUG
@@ -40,7 +39,7 @@ case $OURO_LACKS in *video*) ;; *) run decode 120 /tmp/clients/decode ;; esac
 
 # Mesa's own program that opens the device on each platform of EGL.
 run info 120 eglinfo.x86_64-linux-gnu -B
-# It ends with an error wherever there is no X server: what it prints counts.
+# Without an X server it always fails, so its output is tested.
 rm /tmp/tap/info.exit
 mv /tmp/tap/info.txt /tmp/info
 {
@@ -57,8 +56,8 @@ mv /tmp/tap/info.txt /tmp/info
     echo "1..2"
 } >/tmp/tap/info.txt
 
-# A stream that the kernel does not take is lost, and Mesa goes on. Of the words,
-# refused=N says how many of them are known.
+# Mesa ignores that the kernel refuses a stream. The argument refused=N is the
+# expected number of these.
 {
     known=0
     for word in $OURO_LACKS; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# In the guest: the picture by OpenGL, in the user space of Mesa (/root). What it says and both
-# drawings are left in /out. $1 is part of Mesa's name for the GPU, then width and height.
+# In the guest: the picture by OpenGL, in the user space of Mesa (/root). Its output and both
+# drawings are written to /out. $1 is a part of Mesa's name for the GPU, then width and height.
 
 mkdir -p /tmp/clients /tmp/picture
 cp /tests/picture /tmp/clients/

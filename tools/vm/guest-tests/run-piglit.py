@@ -30,7 +30,7 @@ import xml.etree.ElementTree
 
 HOME = '/usr/lib/x86_64-linux-gnu/piglit'
 TOGETHER = 20
-# What a stream that the kernel does not take leaves, by ouro and by Mesa.
+# Messages of ouro and Mesa about a stream that the kernel refuses.
 REFUSED = re.compile(r'command stream refused|rejected CS')
 RESET = re.compile(r': reset: ')
 
@@ -63,7 +63,7 @@ def command_of(test):
         return [command[0], f'{HOME}/tests/{command[1]}', *command[2:]]
     if test.get('type') == 'shader':
         command[1] = f'{HOME}/{command[1]}'
-    # Without a window system there is no window, which some would draw to: a framebuffer object stands for it.
+    # There is no window system: tests that draw to a window get a framebuffer object.
     return [word for word in command if word] + ['-auto', '-fbo']
 
 
@@ -84,7 +84,7 @@ class Kernel:
             except BlockingIOError:
                 break
             except OSError:
-                # some were lost: what came later is there
+                # some lines were lost: the later ones are there
                 continue
         self.copy.writelines(f'{line}\n' for line in lines)
         self.copy.flush()
@@ -103,7 +103,7 @@ def read(path):
 
 def execute(command, limit):
     """Runs it: its exit code (None: could not be killed, 'limit': the limit ended it), what it said."""
-    # not in a pipe, which a child that stays would keep open
+    # not a pipe, which a remaining child would keep open
     with open('/tmp/piglit-said', 'w+', encoding='utf-8', errors='replace') as said:
         process = subprocess.Popen([f'{HOME}/bin/{command[0]}', *command[1:]], stdin=subprocess.DEVNULL, stdout=said,
                                    stderr=subprocess.STDOUT, cwd='/tmp', start_new_session=True,
@@ -156,7 +156,7 @@ def reason(result, said, parts):
 
 def run(folder, limit):
     """All of the list, as the head of this file says."""
-    # elsewhere the kernel's log is not about these tests
+    # without a guest the kernel's log is not about these tests
     kernel = Kernel(folder, os.path.exists(f'{folder}/bad'))
     todo = [{'name': name, 'command': json.loads(command)}
             for name, command in (line.rstrip('\n').split('\t') for line in open(f'{folder}/todo', encoding='utf-8'))]
@@ -223,7 +223,7 @@ def run(folder, limit):
                 end += 1
         if end > at + 1:
             at += together(todo[at:end])
-        # the one that could not be done, or of which there are no several
+        # a test that could not run, or that is not split
         while at < end:
             if not alone(todo[at]):
                 return

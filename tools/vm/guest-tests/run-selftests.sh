@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=busybox
-# In the guest: the groups of i915's selftests that /out/todo names, lines  KIND GROUP PARAMETER [TEST...],  with the
-# tests that are left out. The module is loaded for each group, as IGT does, and after a test that failed once more,
-# for those behind it. Results in /out/results are those of selftests.awk.
+# In the guest: runs the groups of i915's selftests in /out/todo, lines  KIND GROUP PARAMETER [TEST...],  without the
+# listed tests. As in IGT, the module is loaded for each group, and after a failed test again for the tests after it. The
+# results in /out/results are those of selftests.awk.
 #   run-selftests.sh TIMEOUT SEED [ARGUMENT...]    milliseconds for each loop of a test; arguments of the module
 
 limit=$1 seed=$2
 shift 2
 bad=$(cat /out/bad) fine=$(cat /out/fine)
 dmesg -c >/out/boot.txt
-# The host sees how far it is, and that it is not stuck: the line changes with each test.
+# The progress for the host: the line changes with each test, so that a hang is detected.
 (
     was=
     while sleep 2; do
@@ -19,7 +19,7 @@ dmesg -c >/out/boot.txt
     done
 ) &
 watcher=$!
-# the kernel log that the guest leaves must not be empty: it came to its end
+# the guest's kernel log must not be empty: it shows that the guest ended
 trap 'kill "$watcher"; echo "selftests: the end" >/dev/kmsg' EXIT
 
 while read -r kind group parameter left; do
@@ -30,7 +30,7 @@ while read -r kind group parameter left; do
         for test in $left; do filter="$filter${filter:+,}!$test"; done
         dmesg -c >/dev/null
         echo "selftests: begin $kind $group" >/dev/kmsg
-        # it leaves a module that does nothing (mock), or no device (live, perf)
+        # afterwards the module does nothing (mock), or has no device (live, perf)
         # shellcheck disable=SC2086 # words
         insmod /lib/modules/i915.ko "$@" "${kind}_selftests=-1" "$parameter=1" \
             "st_timeout=$limit" "st_random_seed=$seed" ${filter:+"st_filter=$filter"}
@@ -48,7 +48,7 @@ while read -r kind group parameter left; do
             sleep 1
         done
         cat /tmp/results >>/out/results
-        # a group is done when it says so, and when nothing of it ran that could be left out
+        # a group is complete when its parameter says so, or when no test ran that could be left out
         [ "$ended" != -25 ] || break
         more=$(awk -F'\t' '{n = split($2, part, "/"); if (n > 2) print part[n]}' /tmp/results)
         [ -n "$more" ] || break

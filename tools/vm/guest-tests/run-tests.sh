@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# In the guest: each program of /tests by itself, its TAP and its exit kept.
+# In the guest: runs each program of /tests, and stores its TAP and exit status.
 # Nothing may be open in /out meanwhile: a test of suspend unmounts it.
 mkdir -p /tmp/tap /out/tap
-# Seconds that the guest's processors have worked: the rest was waiting.
+# Prints the seconds of work of the guest's processors.
 worked() { awk '/^cpu / {print int(($2 + $3 + $4 + $7 + $8) / 100)}' /proc/stat; }
 for program in /tests/*; do
     [ -f "$program" ] || continue
