@@ -317,7 +317,11 @@ struct MemoryBars {
 
 impl MemoryBars {
     /// Takes the BARs from the firmware's framebuffer driver.
-    fn take(pdev: &pci::Device<Core<'_>>, windows: &Windows, claims: &mut Claims<'_>) -> Result<Self> {
+    fn take(
+        pdev: &pci::Device<Core<'_>>,
+        windows: &Windows,
+        claims: &mut Claims<'_>,
+    ) -> Result<Self> {
         take_from_firmware(pdev, c"ouro")?;
         let gtt = claims.window(windows.gtt, c"ouro tables")?;
         let gtt = Bar::map(pdev, gtt, caching(windows.gtt.mapping))?;
@@ -436,7 +440,14 @@ fn bring_up(
     };
     own.and_then(|own| {
         let (objects, tables) = (own.objects, own.tables);
-        Gpu::new(hardware.clone(), dma, memory.aperture, objects, tables, &lit)
+        Gpu::new(
+            hardware.clone(),
+            dma,
+            memory.aperture,
+            objects,
+            tables,
+            &lit,
+        )
     })
     .inspect_err(|_| hardware.leave())
 }
