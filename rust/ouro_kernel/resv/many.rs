@@ -4,7 +4,7 @@
 
 use core::{marker::PhantomData, mem::ManuallyDrop, ptr};
 use kernel::{
-    alloc::allocator::Kmalloc,
+    alloc::{allocator::Kmalloc, flags::GFP_KERNEL_ACCOUNT},
     bindings,
     error::to_result,
     prelude::*,
@@ -159,11 +159,11 @@ impl<T: AlwaysRefCounted + HasResv> LockedSet<T> {
     fn new(slate: Slate<T>, n: usize, interruptible: Interruptible) -> Result<Self> {
         let Slate { ctx, mut objects } = slate;
         if objects.capacity() < n {
-            objects.reserve(n, GFP_KERNEL)?;
+            objects.reserve(n, GFP_KERNEL_ACCOUNT)?;
         }
         let ctx = match ctx {
             Some(ctx) => ctx,
-            None => KBox::new(Opaque::zeroed(), GFP_KERNEL)?,
+            None => KBox::new(Opaque::zeroed(), GFP_KERNEL_ACCOUNT)?,
         };
         // SAFETY: It stays where it is, and is used by this thread alone: the set is not `Send`.
         unsafe { raw::ouro_ww_acquire_init(ctx.get()) };
@@ -203,7 +203,7 @@ impl<T: AlwaysRefCounted + HasResv> LockedSet<T> {
         let Some(obj) = self.contended.take() else {
             return Ok(());
         };
-        self.objects.reserve(1, GFP_KERNEL)?;
+        self.objects.reserve(1, GFP_KERNEL_ACCOUNT)?;
         // SAFETY: Nothing is locked with the ticket, which was refused by this reservation.
         let ret = unsafe {
             raw::ouro_resv_lock_slow(obj.resv().as_raw(), self.ctx.get(), self.interruptible)
@@ -226,7 +226,7 @@ impl<T: AlwaysRefCounted + HasResv> LockedSet<T> {
     #[inline]
     pub fn lock(&mut self, obj: &ARef<T>) -> core::result::Result<Acquired, LockError> {
         if self.objects.len() == self.objects.capacity() {
-            self.objects.reserve(1, GFP_KERNEL)?;
+            self.objects.reserve(1, GFP_KERNEL_ACCOUNT)?;
         }
         // SAFETY: The reservation lives with the object.
         let ret =
@@ -262,7 +262,7 @@ impl<T: AlwaysRefCounted + HasResv> LockedSet<T> {
     ///
     /// Errors: `ENOMEM`, `EBUSY` if it is locked, even in this set.
     pub fn try_lock(&mut self, obj: &ARef<T>) -> Result {
-        self.objects.reserve(1, GFP_KERNEL)?;
+        self.objects.reserve(1, GFP_KERNEL_ACCOUNT)?;
         // SAFETY: The reservation lives with the object.
         let got = unsafe { raw::ouro_resv_trylock_ctx(obj.resv().as_raw(), self.ctx.get()) };
         if !got {

@@ -3,7 +3,7 @@
 //! Memory that a submission uses and leaves to the client's next one, so that it is rarely
 //! allocated. It holds nothing in between, and each client has its own.
 
-use kernel::{prelude::*, sync::aref::ARef};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::aref::ARef};
 use ouro_kernel::{lazy::LazyVec, resv::Slate, spare::Spare};
 
 use super::exec::Entry;
@@ -26,7 +26,7 @@ impl Scratch {
     pub(crate) fn take(from: &Spare<Self>) -> Result<KBox<Self>> {
         match from.take() {
             Some(this) => Ok(this),
-            None => Ok(KBox::new(Self::default(), GFP_KERNEL)?),
+            None => Ok(KBox::new(Self::default(), GFP_KERNEL_ACCOUNT)?),
         }
     }
 
@@ -58,7 +58,7 @@ impl Kept {
                 *place = Some(entry.object.clone());
             }
         } else {
-            this.many = LazyVec::with_capacity(entries.len(), GFP_KERNEL)?;
+            this.many = LazyVec::with_capacity(entries.len(), GFP_KERNEL_ACCOUNT)?;
             for entry in entries {
                 // There is capacity.
                 let _ = this.many.push_within_capacity(entry.object.clone());

@@ -306,7 +306,7 @@ fn objects(
     let gpu = file.gpu();
     let (space, discrete) = (gpu.space_size(), gpu.is_discrete());
     if entries.capacity() < list.len() {
-        entries.reserve(list.len(), GFP_KERNEL)?;
+        entries.reserve(list.len(), GFP_KERNEL_ACCOUNT)?;
     }
     let mut total = 0usize;
     let mut found = Found::none();
