@@ -180,7 +180,7 @@ static const struct chip {
 	unsigned int first, last, table, entry_bytes, awake;
 } chips[] = {
 	{ 0x0102, 0x0126, 2 << 20, 4, 0x130090 },	/* Sandy Bridge */
-	{ 0x0152, 0x016a, 2 << 20, 4, 0x130044 },	/* Ivy Bridge */
+	{ 0x0152, 0x016a, 2 << 20, 4, 0x130040 },	/* Ivy Bridge */
 	{ 0x2a42, 0x2a42, 2 << 20, 4, 0 },		/* GM45 */
 	{ 0x2e02, 0x2e92, 2 << 20, 4, 0 },		/* G45 */
 	{ 0x5690, 0x56c2, 8 << 20, 8, 0x130044 },	/* DG2 */
