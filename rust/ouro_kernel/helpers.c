@@ -216,15 +216,15 @@ void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object
 	spin_unlock(&file->table_lock);
 }
 
-/* Looks up n handles, a stride apart: a reference each, NULL for an unknown one. */
-void ouro_gem_lookup(struct drm_file *file, const void *handles, size_t stride,
-		     struct drm_gem_object **objects, unsigned int n)
+/* Looks up n handles: a reference each, NULL for an unknown one. */
+void ouro_gem_lookup(struct drm_file *file, const u32 *handles, struct drm_gem_object **objects,
+		     unsigned int n)
 {
 	struct drm_gem_object *obj;
 
 	spin_lock(&file->table_lock);
-	for (; n; n--, handles += stride) {
-		obj = idr_find(&file->object_idr, *(const u32 *)handles);
+	while (n--) {
+		obj = idr_find(&file->object_idr, *handles++);
 		if (obj)
 			drm_gem_object_get(obj);
 		*objects++ = obj;

@@ -89,8 +89,8 @@ struct file *ouro_sync_file_create(struct dma_fence *fence);
 /* open files */
 void ouro_file_objects(struct drm_file *file, void (*each)(struct drm_gem_object *obj, void *data),
 		       void *data);
-void ouro_gem_lookup(struct drm_file *file, const void *handles, size_t stride,
-		     struct drm_gem_object **objects, unsigned int n);
+void ouro_gem_lookup(struct drm_file *file, const u32 *handles, struct drm_gem_object **objects,
+		     unsigned int n);
 bool ouro_gem_with(struct drm_file *file, u32 handle,
 		   void (*each)(struct drm_gem_object *obj, void *data), void *data);
 

@@ -2,7 +2,7 @@
 
 //! Handles: the names of a file's objects.
 
-use core::{marker::PhantomData, mem::MaybeUninit, ptr};
+use core::{marker::PhantomData, mem::MaybeUninit};
 use kernel::{bindings, error::to_result, prelude::*, sync::aref::ARef};
 
 use super::{DriverObject, Object};
@@ -35,20 +35,21 @@ impl<T: DriverObject> Found<T> {
         }
     }
 
-    /// Looks up the handles of some values, the first [`SOME`] of them; `handle` is the field.
+    /// Looks up the handles of some values, the first [`SOME`] of them.
     #[inline]
-    pub fn look_up<A>(&mut self, file: &File<T::Driver>, some: &[A], handle: fn(&A) -> &u32) {
+    pub fn look_up<A>(&mut self, file: &File<T::Driver>, some: &[A], handle: impl Fn(&A) -> u32) {
         self.clear();
-        let Some(first) = some.first() else { return };
+        let mut handles = [0; SOME];
+        for (to, value) in handles.iter_mut().zip(some) {
+            *to = handle(value);
+        }
         let len = some.len().min(SOME);
-        // SAFETY: The file is open. Its objects are of its device, hence ours. The field of each
-        // value is as far from that of the one before as the values are, and there is room for
-        // `len` objects.
+        // SAFETY: The file is open. Its objects are of its device, hence ours. There are `SOME`
+        // handles, and room for as many objects.
         unsafe {
             raw::ouro_gem_lookup(
                 file.as_raw(),
-                ptr::from_ref(handle(first)).cast(),
-                size_of::<A>(),
+                handles.as_ptr(),
                 self.objects.as_mut_ptr().cast(),
                 len as u32,
             )

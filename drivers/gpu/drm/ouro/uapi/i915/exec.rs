@@ -311,7 +311,7 @@ fn objects(
     let mut total = 0usize;
     let mut found = Found::none();
     for some in list.chunks(SOME) {
-        found.look_up(file, some, |o| &o.handle);
+        found.look_up(file, some, |o| o.handle);
         for o in some {
             let object: ARef<Object> = found.next().flatten().ok_or(ENOENT)?;
             total = total.saturating_add(o.relocation_count as usize);
