@@ -94,13 +94,14 @@ pub fn judge<'a>(
             false => judged.open.push(difference),
         }
     }
-    // An address may be the same by chance: it is enough that both write it.
+    // An address, and what depends on the moment, may be the same by chance: it is enough that both write it.
     let both = |r: &Reason| {
         let mut written = ours.uses.keys().filter(|p| r.covers(**p));
         written.any(|p| ours.written(*p).is_some() && peer.written(*p).is_some())
     };
     for (reason, used) in reasons.iter().zip(used) {
-        let applies = used || reason.kind == Kind::Address && both(reason);
+        let by_chance = matches!(reason.kind, Kind::Address | Kind::Timing(_));
+        let applies = used || by_chance && both(reason);
         if !applies {
             judged.stale.push(reason);
         }
@@ -111,7 +112,9 @@ pub fn judge<'a>(
 fn explains(reason: &Reason, difference: &Difference) -> bool {
     reason.covers(difference.key)
         && match (reason.kind, difference.kind) {
-            (Kind::Value(allowed), Kind::Value(bits)) => bits & !allowed == 0,
+            (Kind::Value(allowed) | Kind::Timing(allowed), Kind::Value(bits)) => {
+                bits & !allowed == 0
+            }
             (Kind::Address, Kind::Value(_)) => true,
             (a, b) => a == b,
         }
@@ -217,5 +220,25 @@ mod tests {
         let all = differences(&same, &other);
         let judged = judge(&all, &reasons, &same, &other);
         assert_eq!((judged.open.len(), judged.explained), (0, 1));
+    }
+
+    #[test]
+    fn bits_that_depend_on_the_moment_may_be_equal_and_others_may_not_differ() {
+        let peer = list(&[(0x190074, 0xc000_0005, None, false)]);
+        let reasons = parse("190074 timing=c0000005 who waits").unwrap();
+        // The value, and how many differences are open and explained, and reasons stale.
+        for (ones, expected) in [
+            (0xc000_0005, (0, 0, 0)),
+            (0x8000_0001, (0, 1, 0)),
+            (0x10, (1, 0, 0)),
+        ] {
+            let ours = list(&[(0x190074, ones, None, false)]);
+            let all = differences(&peer, &ours);
+            let judged = judge(&all, &reasons, &peer, &ours);
+            let seen = (judged.open.len(), judged.explained, judged.stale.len());
+            assert_eq!(seen, expected, "{ones:x}");
+        }
+        let judged = judge(&[], &reasons, &peer, &list(&[]));
+        assert_eq!(judged.stale.len(), 1);
     }
 }

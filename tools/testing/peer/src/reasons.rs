@@ -20,6 +20,8 @@ pub enum Kind {
     Value(u32),
     /// Both do, a value that says nothing to the other: an address, a count, a moment.
     Address,
+    /// Both do; bits that depend on the moment, and may therefore differ or not.
+    Timing(u32),
     /// The upstream driver reads it before it writes it for the first time, ouro does not.
     Unread,
 }
@@ -35,6 +37,7 @@ impl Kind {
                 _ => bail!("no such kind: {text}"),
             },
             Some(("value", mask)) => Kind::Value(number(mask)?),
+            Some(("timing", mask)) => Kind::Timing(number(mask)?),
             Some(_) => bail!("no such kind: {text}"),
         })
     }
@@ -46,6 +49,7 @@ impl fmt::Display for Kind {
             Kind::PeerOnly => f.write_str("peer-only"),
             Kind::OursOnly => f.write_str("ours-only"),
             Kind::Value(mask) => write!(f, "value={mask:x}"),
+            Kind::Timing(mask) => write!(f, "timing={mask:x}"),
             Kind::Address => f.write_str("address"),
             Kind::Unread => f.write_str("unread"),
         }
