@@ -159,7 +159,7 @@ impl Default for Options {
 
 /// All models, by name.
 pub const NAMES: &[&str] = &[
-    "snb", "ivb", "g45", "gm45", "g965", "gm965", "rv515", "r520", "r580", "dg2",
+    "snb", "ivb", "g45", "gm45", "g965", "gm965", "rv515", "rv530", "r520", "r580", "dg2",
 ];
 
 /// Builds the model called `name`; `None` if there is none.

@@ -18,7 +18,12 @@ fn config_dword(rig: &Rig, offset: u64) -> u32 {
 /// §5.1: ids; class 0380; BAR0 memory, BAR2 registers of 64 KB, an I/O BAR, a ROM.
 #[test]
 fn configuration_space() {
-    for (name, id) in [("rv515", 0x7140), ("r520", 0x7100), ("r580", 0x7240)] {
+    for (name, id) in [
+        ("rv515", 0x7140),
+        ("rv530", 0x71c0),
+        ("r520", 0x7100),
+        ("r580", 0x7240),
+    ] {
         let rig = Rig::bare(config(name));
         assert_eq!(config_dword(&rig, 0), id << 16 | 0x1002, "{name}");
         assert_eq!(config_dword(&rig, 8) >> 8, 0x03_8000, "{name}");
@@ -76,7 +81,12 @@ fn the_rom_is_readable() {
 /// §5.5, numbers 2, 5, 10, 12: idle, fuses, sizes, displays off.
 #[test]
 fn what_a_driver_reads_first() {
-    for (name, pipes) in [("rv515", 0x100), ("r520", 0x3f00), ("r580", 0x3f00)] {
+    for (name, pipes) in [
+        ("rv515", 0x100),
+        ("rv530", 0x100),
+        ("r520", 0x3f00),
+        ("r580", 0x3f00),
+    ] {
         let rig = Rig::bare(config(name));
         for (offset, expected) in [
             (0x0e40, 0x1000_0140),
@@ -100,6 +110,7 @@ fn what_a_driver_reads_first() {
 fn memory_controllers_differ() {
     for (name, location, status, idle) in [
         ("rv515", 0x01, 0x08, 1 << 4),
+        ("rv530", 0x04, 0x00, 1 << 1),
         ("r520", 0x04, 0x00, 1 << 1),
         ("r580", 0x04, 0x00, 1 << 1),
     ] {

@@ -13,7 +13,7 @@ const NOP: u32 = 0x8000_0000;
 /// Digest §2.9: the ring test, and that the register is mirrored to its place (§4.9).
 #[test]
 fn ring_test() {
-    for name in ["rv515", "r520", "r580"] {
+    for name in ["rv515", "rv530", "r520", "r580"] {
         let rig = Rig::with(config(name));
         rig.set(0x15e0, 0xcafe_dead);
         rig.run(&[type0(0x15e0, 1), 0xdead_beef]);

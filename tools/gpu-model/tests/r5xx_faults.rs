@@ -230,7 +230,7 @@ fn who_is_to_blame() {
 /// As a server makes it: all chips, on a thread, in real time.
 #[test]
 fn on_a_thread() {
-    for name in ["rv515", "r520", "r580"] {
+    for name in ["rv515", "rv530", "r520", "r580"] {
         let memory = Arc::new(VecMemory::new(1 << 20));
         let gpu = R5xx::in_real_time(config(name), memory, Arc::new(NoIrq)).expect("memory");
         gpu.start_engines();

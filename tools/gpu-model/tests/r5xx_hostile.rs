@@ -11,7 +11,7 @@ use hostile_rig::{access, noise};
 use proptest::prelude::*;
 use r5xx_rig::{config, type0, type3, Rig, GTT, INDIRECT};
 
-const CHIPS: [&str; 3] = ["rv515", "r520", "r580"];
+const CHIPS: [&str; 4] = ["rv515", "rv530", "r520", "r580"];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]

@@ -35,7 +35,7 @@ fn habits_have_names() {
 /// is not set, memory keeps nothing, and a table in it is noise.
 #[test]
 fn a_card_out_of_sleep_is_not_posted() {
-    for name in ["rv515", "r520", "r580"] {
+    for name in ["rv515", "rv530", "r520", "r580"] {
         let rig = Rig::bare(config(name));
         rig.put(TABLE as u32, &[0x0000_000c]);
         rig.gpu.inject(Fault::once(Kind::Unposted));

@@ -57,7 +57,7 @@ fn lists_the_models() {
     assert!(out.status.success());
     assert_eq!(
         String::from_utf8_lossy(&out.stdout),
-        "snb\nivb\ng45\ngm45\ng965\ngm965\nrv515\nr520\nr580\ndg2\n"
+        "snb\nivb\ng45\ngm45\ng965\ngm965\nrv515\nrv530\nr520\nr580\ndg2\n"
     );
 }
 

@@ -13,7 +13,7 @@ scene_known() {
     case " $SCENES " in *" $1 "*) ;; *) die "no such scene: $1" "known: $SCENES" ;; esac
     case " $(mesa_words "$2") " in
         *" draws "*) ;;
-        *) die "the model of $2 does not draw what OpenGL asks for" "SCENE=gl is for GPU=rv515, r520 or r580" ;;
+        *) die "the model of $2 does not draw what OpenGL asks for" "SCENE=gl is for GPU=rv515, rv530, r520 or r580" ;;
     esac
 }
 

@@ -173,7 +173,12 @@ mod tests {
 
     #[test]
     fn every_chip_has_its_id_and_a_sum_of_zero() {
-        for (name, id) in [("rv515", 0x7140), ("r520", 0x7100), ("r580", 0x7240)] {
+        for (name, id) in [
+            ("rv515", 0x7140),
+            ("rv530", 0x71c0),
+            ("r520", 0x7100),
+            ("r580", 0x7240),
+        ] {
             let rom = image(Chip::named(name).expect("a chip"));
             assert_eq!(u16::from_le_bytes([rom[0x66], rom[0x67]]), id, "{name}");
             assert_eq!(rom.iter().fold(0u8, |s, b| s.wrapping_add(*b)), 0, "{name}");

@@ -86,6 +86,7 @@ pub const NAMES: &[&str] = &[
     "r520",
     "r580",
     "rv515",
+    "rv530",
     "intel",
     "i915",
     "amd",

@@ -17,7 +17,7 @@ use ouro_cross::{
 };
 use ouro_hw::{generation::DeviceError, types::Seqno, Platform};
 
-const CHIPS: [&str; 3] = ["rv515", "r520", "r580"];
+const CHIPS: [&str; 4] = ["rv515", "rv530", "r520", "r580"];
 
 const NOTHING: Job<'static> = Job {
     client: 0,

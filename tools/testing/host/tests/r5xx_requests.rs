@@ -65,7 +65,7 @@ fn pattern(card: &R5xxMachine, object: Object, seed: u32) {
 
 #[test]
 fn nothing_comes_while_nobody_waits_and_every_completion_when_somebody_does() {
-    for name in ["rv515", "r580"] {
+    for name in ["rv515", "rv530", "r580"] {
         let mut card = R5xxMachine::new(name);
         card.work(&NOTHING);
         assert_eq!(card.line.messages(), 0);

@@ -7,7 +7,7 @@ use ouro_streams::file::Left;
 #[test]
 fn streams_run_and_break_no_rule() {
     for name in [
-        "snb", "ivb", "g45", "gm45", "g965", "gm965", "dg2", "rv515", "r520", "r580",
+        "snb", "ivb", "g45", "gm45", "g965", "gm965", "dg2", "rv515", "rv530", "r520", "r580",
     ] {
         for seed in [1, 2] {
             let (family, mut machine) = build(name, false).expect("a model");

@@ -42,14 +42,12 @@ pub struct Chip {
 
 impl Chip {
     /// The chips that are served.
-    pub const ALL: &'static [&'static Chip] = &[&rv515::CHIP, &r520::CHIP, &r580::CHIP];
-    /// One more, for what it alone has.
-    pub const RV530: &'static Chip = &rv530::CHIP;
+    pub const ALL: &'static [&'static Chip] =
+        &[&rv515::CHIP, &rv530::CHIP, &r520::CHIP, &r580::CHIP];
 
     /// The chip with a name.
     pub fn named(name: &str) -> Option<&'static Chip> {
-        let all = Self::ALL.iter().copied().chain([Self::RV530]);
-        all.into_iter().find(|c| c.name == name)
+        Self::ALL.iter().copied().find(|c| c.name == name)
     }
 
     /// Number of pixel pipes.

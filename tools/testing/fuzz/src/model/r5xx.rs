@@ -8,7 +8,7 @@ use gpu_model::model::NoIrq;
 use gpu_model::r5xx::{Chip, R5xx, R5xxConfig};
 use std::sync::Arc;
 
-const CHIPS: [&str; 3] = ["rv515", "r520", "r580"];
+const CHIPS: [&str; 4] = ["rv515", "rv530", "r520", "r580"];
 /// CP_RB_WPTR (digest of its document, 4).
 const WRITE_POINTER: u32 = 0x714;
 /// Dwords of the ring, which is at the beginning of the card's memory; a buffer is behind it.

@@ -61,7 +61,7 @@ fn model_of(card: &Card) -> Result<&'static str> {
             }
         }
     }
-    for name in ["rv515", "r520", "r580"] {
+    for name in ["rv515", "rv530", "r520", "r580"] {
         let chip = gpu_model::r5xx::Chip::named(name);
         if card.vendor == "1002" && chip.is_some_and(|chip| chip.device_id == id) {
             return Ok(name);
