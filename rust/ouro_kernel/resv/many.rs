@@ -2,7 +2,7 @@
 
 //! Many reservations, locked together.
 
-use core::{marker::PhantomData, mem::ManuallyDrop, ptr};
+use core::{cell::Cell, marker::PhantomData, mem::ManuallyDrop, ptr};
 use kernel::{
     alloc::{allocator::Kmalloc, flags::GFP_KERNEL_ACCOUNT},
     bindings,
@@ -120,6 +120,8 @@ pub struct LockedSet<T: AlwaysRefCounted + HasResv> {
     contended: Option<ARef<T>>,
     /// The object that was locked first because of that, and was not named yet.
     early: Option<usize>,
+    /// Where the last object was that was not at its own index.
+    found: Cell<usize>,
     _thread: PhantomData<NotThreadSafe>,
 }
 
@@ -173,6 +175,7 @@ impl<T: AlwaysRefCounted + HasResv> LockedSet<T> {
             interruptible: interruptible == Interruptible::Yes,
             contended: None,
             early: None,
+            found: Cell::new(0),
             _thread: PhantomData,
         })
     }
@@ -288,15 +291,20 @@ impl<T: AlwaysRefCounted + HasResv> LockedSet<T> {
         }
     }
 
-    /// Does what [`find`](Self::find) does for an object that is elsewhere: the neighbours come
-    /// first, where it is if a contended object came before it or one was left out.
+    /// Does what [`find`](Self::find) does for an object that is elsewhere. It looks first behind
+    /// the object that was found last: callers go through their lists in order, so that only the
+    /// first object behind one that was left out is searched for. A contended object is the first,
+    /// and others come one place later.
     #[inline(never)]
     fn search(&self, i: usize, obj: &T) -> Option<usize> {
         let has = |member: &Member<T>| ptr::eq::<Resv>(member.object.resv(), obj.resv());
-        let near = [i, i.saturating_add(1), 0];
-        near.into_iter()
+        let near = [i, self.found.get().saturating_add(1), i.saturating_add(1), 0];
+        let at = near
+            .into_iter()
             .find(|at| self.objects.get(*at).is_some_and(has))
-            .or_else(|| self.objects.iter().position(has))
+            .or_else(|| self.objects.iter().position(has))?;
+        self.found.set(at);
+        Some(at)
     }
 
     /// Returns the locked reservation of an object of the set; `None` if the object is not in the
