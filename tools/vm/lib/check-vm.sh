@@ -496,7 +496,7 @@ check_piglit() {
         result FAIL "$name" "the guest does not come up: see build/check/vm/piglit-$gpu"
     while IFS=$'\t' read -r verdict test reason; do
         result "$verdict" "$name/$test" "$reason"
-    done < <(igt_judge "$VM_LOG/piglit-$gpu/results.tsv" "$PIGLIT_DIR/expected-$gpu" '\t')
+    done < <(igt_judge "$VM_LOG/piglit-$gpu/results.tsv" "$PIGLIT_DIR/expected" '\t')
     while IFS=$'\t' read -r test reason; do
         result FAIL "$name/$test" "$reason"
     done <"$VM_LOG/piglit-$gpu/guests.tsv"
