@@ -187,6 +187,9 @@ impl Exec {
             batch,
             user: LazyVec::new(),
         };
+        if !self.kinds.captured {
+            return Ok(evidence);
+        }
         for entry in self.objects.iter().filter(|e| e.capture) {
             evidence.user.push(captured(entry)?, GFP_KERNEL)?;
         }

@@ -15,7 +15,7 @@ use ouro_core::sort::sort_by_key;
 use ouro_kernel::resv::{HasResv, LockedSet, Usage};
 
 use super::{
-    exec::{wait_for, wait_for_up_to, Entry, Stop},
+    exec::{wait_for, wait_for_up_to, Entry, Kinds, Stop},
     moves, Executor,
 };
 use crate::{
@@ -63,14 +63,19 @@ pub(super) fn place(
     gpu: &Executor,
     space: &Arc<Space>,
     entries: &mut [Entry],
+    kinds: &Kinds,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
     // BOs with a fixed address come first; the others are placed around them.
     let fixed = |e: &Entry| matches!(e.place, Place::At(_));
-    for first in [true, false] {
+    let mixed = kinds.fixed && kinds.loose;
+    for (first, any) in [(true, kinds.fixed), (false, kinds.loose)] {
+        if !any {
+            continue;
+        }
         for i in 0..entries.len() {
-            if entries.get(i).is_some_and(|e| fixed(e) == first) {
+            if !mixed || entries.get(i).is_some_and(|e| fixed(e) == first) {
                 place_one(gpu, space, entries, i, set, tries)?;
             }
         }

@@ -122,10 +122,25 @@ pub(crate) struct Exec {
     pub(crate) lead: Option<ARef<Fence>>,
     /// The client's share of the quota for this request.
     pub(crate) share: Option<Share>,
-    /// Whether a BO of this attempt is a userptr.
-    pub(crate) lent: bool,
+    /// What kinds of BOs there are, as of this attempt.
+    pub(crate) kinds: Kinds,
     /// The progress of the attempts to bind the BOs.
     pub(crate) tries: Tries,
+}
+
+/// What kinds of BOs a batch has, so that no step looks for those that are not there.
+#[derive(Default)]
+pub(crate) struct Kinds {
+    /// Some are userptrs.
+    pub(super) lent: bool,
+    /// Some are captured if the batch hangs.
+    pub(super) captured: bool,
+    /// Some have relocations.
+    pub(crate) relocated: bool,
+    /// Some have a fixed address.
+    pub(super) fixed: bool,
+    /// Some may be bound anywhere in a range.
+    pub(super) loose: bool,
 }
 
 /// The dependencies of a request.
@@ -178,16 +193,23 @@ impl Exec {
             if context.is_none() {
                 context = Some(self.prepare()?);
             }
-            self.lent = false;
+            let mut kinds = Kinds::default();
             for entry in self.objects.iter_mut() {
                 entry.placed = false;
+                kinds.captured |= entry.capture;
+                kinds.relocated |= !entry.relocations.is_empty();
+                match entry.place {
+                    Place::At(_) => kinds.fixed = true,
+                    Place::Within { .. } => kinds.loose = true,
+                }
                 if entry.object.user().is_some() {
                     // The earlier pin may have to be dropped before the pages can be pinned again.
                     entry.pinned = None;
                     entry.pinned = userptr::pin(&entry.object)?;
-                    self.lent = true;
+                    kinds.lent = true;
                 }
             }
+            self.kinds = kinds;
             let (slate, count) = (core::mem::take(&mut self.slate), self.objects.len());
             let (mut locked, ()) = resv::lock_many(slate, count, Interruptible::Yes, |set| {
                 for (i, entry) in self.objects.iter().enumerate() {
@@ -274,8 +296,11 @@ impl Exec {
         publish: &mut dyn Publish,
     ) -> Result<ARef<Fence>, Stop> {
         let space = self.gpu.space_of(&self.context)?;
-        evict::place(&self.gpu, space, &mut self.objects, locked, &mut self.tries)?;
-        self.relocate(locked)?;
+        let (objects, kinds) = (&mut self.objects, &self.kinds);
+        evict::place(&self.gpu, space, objects, kinds, locked, &mut self.tries)?;
+        if self.kinds.relocated {
+            self.relocate(locked)?;
+        }
         // The reservations stay locked until the request is published.
         if !self.gpu.coherence().is_whole() {
             for entry in self.objects.iter().filter(|e| e.write) {
@@ -346,7 +371,7 @@ impl Exec {
 
         // Check that no process has changed its userptr memory meanwhile. If not, later changes
         // wait for the fences in the reservation.
-        let held = self.lent.then(|| self.gpu.notifier_lock().lock());
+        let held = self.kinds.lent.then(|| self.gpu.notifier_lock().lock());
         if let Some(lock) = &held {
             let pinned = |e: &Entry| {
                 e.pinned

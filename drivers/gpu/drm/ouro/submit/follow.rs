@@ -51,37 +51,34 @@ impl Follower {
     }
 }
 
-/// The followers of a request.
-pub(super) struct Followers {
-    list: List<Follower>,
-    /// Whether the leader was emitted or has failed: followers need not wait any more.
-    past: bool,
-}
+/// Whether a request has followers, for a look without the lock of the list.
+pub(super) struct Leading(Atomic<u32>);
 
-impl Followers {
+impl Leading {
+    /// It has none.
+    const ALONE: u32 = 0;
+    /// Some may be in the list.
+    const FOLLOWED: u32 = 1;
+    /// It was emitted or has failed: followers need not wait any more.
+    const PAST: u32 = 2;
+
     pub(super) fn new() -> Self {
-        Self {
-            list: List::new(),
-            past: false,
+        Self(Atomic::new(Self::ALONE))
+    }
+
+    /// A follower is about to be added, under the lock of the list. Returns false if there is
+    /// nothing to wait for.
+    pub(super) fn begin(&self) -> bool {
+        match self.0.cmpxchg(Self::ALONE, Self::FOLLOWED, ordering::Full) {
+            Ok(_) => true,
+            Err(now) => now == Self::FOLLOWED,
         }
     }
 
-    /// Adds a follower; gives it back if there is nothing to wait for.
-    pub(super) fn add(
-        &mut self,
-        follower: ListArc<Follower>,
-    ) -> core::result::Result<(), ListArc<Follower>> {
-        if self.past {
-            return Err(follower);
-        }
-        self.list.push_back(follower);
-        Ok(())
-    }
-
-    /// Marks the leader as emitted or failed, and returns its followers.
-    pub(super) fn pass(&mut self) -> List<Follower> {
-        self.past = true;
-        core::mem::take(&mut self.list)
+    /// It was emitted, or has failed. Returns whether the list may have followers, which nothing is
+    /// added to any more.
+    pub(super) fn pass(&self) -> bool {
+        self.0.xchg(Self::PAST, ordering::Full) == Self::FOLLOWED
     }
 }
 

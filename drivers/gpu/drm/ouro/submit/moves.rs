@@ -341,6 +341,10 @@ impl<'a> Plan<'a> {
                 retirer: gpu.retirer().clone(),
                 begun: false,
             });
+            let moving = match moving {
+                Some(moving) => Some(KBox::new(moving, GFP_KERNEL)?),
+                None => None,
+            };
             let mut next = KVVec::with_capacity(1, GFP_KERNEL)?;
             next.push(fence.clone(), GFP_KERNEL)?;
             let parts = Parts {

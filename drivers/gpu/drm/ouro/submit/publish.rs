@@ -41,7 +41,7 @@ pub(crate) struct Parts {
     /// The copy in the pool that runs, if the batch was copied.
     pub(crate) shadow: Option<Shadow>,
     /// The resources of a move, if it is one.
-    pub(crate) moving: Option<Moving>,
+    pub(crate) moving: Option<KBox<Moving>>,
     pub(crate) awake: Awake,
     /// The client's share of the quota, if it is a client's.
     pub(crate) share: Option<Share>,

@@ -34,7 +34,7 @@ use ouro_kernel::{
 };
 
 use super::{
-    follow::{Follower, Followers},
+    follow::{Follower, Leading},
     in_use::InUse,
     line::Line,
     lists::{
@@ -74,6 +74,7 @@ pub(crate) struct Tracker {
     #[pin]
     lifting: AtomicTracker<1>,
     membership: Membership,
+    leading: Leading,
     #[pin]
     held: SpinLockIrq<Held>,
 }
@@ -81,7 +82,7 @@ pub(crate) struct Tracker {
 /// The requests that a tracker refers to. Locked inside of an engine's queue.
 struct Held {
     /// Requests that wait for its emission.
-    followers: Followers,
+    followers: List<Follower>,
     /// Its request, while that is blocked.
     request: Option<ListArc<Request>>,
 }
@@ -120,8 +121,9 @@ impl Tracker {
                 lift_links <- ListLinks::new(),
                 lifting <- AtomicTracker::new(),
                 membership: Membership::new(),
+                leading: Leading::new(),
                 held <- new_spinlock_irq!(Held {
-                    followers: Followers::new(),
+                    followers: List::new(),
                     request: None,
                 }, "ouro_tracker"),
             }? Error),
@@ -203,12 +205,21 @@ impl Tracker {
         &self,
         follower: ListArc<Follower>,
     ) -> core::result::Result<(), ListArc<Follower>> {
-        self.held.lock().followers.add(follower)
+        let mut held = self.held.lock();
+        match self.leading.begin() {
+            true => held.followers.push_back(follower),
+            false => return Err(follower),
+        }
+        Ok(())
     }
 
     /// It was emitted, or has failed. Returns its followers.
     pub(super) fn pass(&self) -> List<Follower> {
-        self.held.lock().followers.pass()
+        match self.leading.pass() {
+            // The lock is taken after the last one was added.
+            true => core::mem::take(&mut self.held.lock().followers),
+            false => List::new(),
+        }
     }
 
     /// Keeps its blocked request.
@@ -465,7 +476,7 @@ pub(crate) struct Request {
     evidence: Evidence,
     _shadow: Option<Shadow>,
     /// The resources of a move.
-    moving: Option<Moving>,
+    moving: Option<KBox<Moving>>,
     _awake: Awake,
     share: Option<Share>,
     /// The watchdog limit of its batch, in microseconds.
@@ -530,7 +541,7 @@ impl Request {
 
     /// Returns the resources of a move, if it is one.
     pub(super) fn moving(self: Pin<&mut Self>) -> Option<&mut Moving> {
-        self.project().moving.as_mut()
+        self.project().moving.as_deref_mut()
     }
 
     /// Takes the client's share of the quota.

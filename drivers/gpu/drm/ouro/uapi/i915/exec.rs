@@ -28,7 +28,7 @@ use crate::{
     gem::{region, Object},
     submit::{
         evict::Tries,
-        exec::{Entry, Exec, Source},
+        exec::{Entry, Exec, Kinds, Source},
         relocate::Relocation,
         scratch::Scratch,
     },
@@ -174,11 +174,13 @@ pub(super) fn execbuffer2(
         after,
         lead,
         share: Some(share),
-        lent: false,
+        kinds: Kinds::default(),
         tries: Tries::new(),
     };
     let done = exec.run(&mut signals);
-    tell_relocations(&exec, list);
+    if exec.kinds.relocated {
+        tell_relocations(&exec, list);
+    }
     done?;
 
     // The request is published: a failure to write results is not reported as a failure of the

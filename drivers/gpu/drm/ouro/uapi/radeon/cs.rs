@@ -20,7 +20,7 @@ use crate::{
     gpu::Gpu,
     submit::{
         evict::Tries,
-        exec::{Entry, Exec, Publish, Source},
+        exec::{Entry, Exec, Kinds, Publish, Source},
         lists::balanced::Target,
         stream::{Name, Stream},
     },
@@ -96,7 +96,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         after: LazyVec::new(),
         lead: None,
         share: Some(share),
-        lent: false,
+        kinds: Kinds::default(),
         tries: Tries::new(),
     };
     exec.run(&mut Quiet)?;
