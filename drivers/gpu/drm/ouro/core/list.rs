@@ -16,7 +16,6 @@
 //! use by then.
 
 use crate::port::ContextKey;
-use core::mem;
 use ouro_hw::{
     engine::{ListEntry, PortEvent},
     types::RingOffset,
@@ -59,26 +58,65 @@ struct Held {
     doubtful: bool,
 }
 
+impl Held {
+    /// The value of unused places.
+    const NONE: Self = Self {
+        key: ContextKey(0),
+        id: 0,
+        priority: 0,
+        tail: RingOffset(0),
+        done: false,
+        unwanted: false,
+        restore: false,
+        doubtful: false,
+    };
+
+    /// Returns what it is once the engine does not hold it any more.
+    fn released(&self) -> Released {
+        let held = self;
+        Released {
+            key: held.key,
+            done: held.done.then_some(held.tail),
+        }
+    }
+}
+
 /// A list, in the order of execution.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct List {
-    entries: [Option<Held>; MAX_LIST],
+    entries: [Held; MAX_LIST],
+    len: usize,
 }
 
 impl List {
+    const EMPTY: Self = Self {
+        entries: [Held::NONE; MAX_LIST],
+        len: 0,
+    };
+
+    #[inline]
+    fn all(&self) -> &[Held] {
+        self.entries.get(..self.len).unwrap_or(&[])
+    }
+
     #[inline]
     fn iter(&self) -> impl Iterator<Item = &Held> {
-        self.entries.iter().flatten()
+        self.all().iter()
     }
 
     #[inline]
     fn iter_mut(&mut self) -> impl Iterator<Item = &mut Held> {
-        self.entries.iter_mut().flatten()
+        self.entries.iter_mut().take(self.len)
     }
 
     #[inline]
     fn len(&self) -> usize {
-        self.iter().count()
+        self.len
+    }
+
+    #[inline]
+    fn first(&self) -> Option<&Held> {
+        self.all().first()
     }
 
     #[inline]
@@ -86,10 +124,27 @@ impl List {
         self.iter().any(|h| h.key == key)
     }
 
-    fn pop(&mut self) {
-        self.entries.rotate_left(1);
-        if let Some(last) = self.entries.last_mut() {
-            *last = None;
+    /// Removes the first entry, and returns it.
+    fn pop(&mut self) -> Option<Held> {
+        let first = self.first().copied()?;
+        // Most lists have one or two.
+        for n in 1..self.len {
+            let next = self.entries.get(n).copied();
+            let before = self.entries.get_mut(n.wrapping_sub(1));
+            if let (Some(next), Some(before)) = (next, before) {
+                *before = next;
+            }
+        }
+        self.len = self.len.saturating_sub(1);
+        Some(first)
+    }
+
+    /// Appends an entry; there is room.
+    #[inline]
+    fn push(&mut self, held: Held) {
+        if let Some(place) = self.entries.get_mut(self.len) {
+            *place = held;
+            self.len = self.len.saturating_add(1);
         }
     }
 }
@@ -128,25 +183,10 @@ pub struct Released {
 /// The meaning of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
-    released: [Option<Released>; MAX_LIST],
+    /// The context that was switched out, if the engine does not hold it any more.
+    ended: Option<Released>,
     /// Whether the engine took the pending load.
     pub acknowledged: bool,
-}
-
-impl Outcome {
-    /// Returns the contexts that the engine does not hold any more.
-    pub fn released(&self) -> impl Iterator<Item = &Released> {
-        self.released.iter().flatten()
-    }
-
-    fn release(&mut self, held: &Held) {
-        if let Some(free) = self.released.iter_mut().find(|r| r.is_none()) {
-            *free = Some(Released {
-                key: held.key,
-                done: held.done.then_some(held.tail),
-            });
-        }
-    }
 }
 
 /// An event that contradicts what the engine was given. Only a reset helps.
@@ -169,10 +209,12 @@ pub struct Counts {
 pub struct ListPort {
     depth: usize,
     events: usize,
-    /// The contexts that the engine has; the first one runs.
-    loaded: List,
-    /// The pending load.
-    loading: Option<List>,
+    /// The contexts that the engine has, of which the first one runs, and those of the pending load,
+    /// or of the load before: in this order, or the other way round.
+    lists: (List, List),
+    swapped: bool,
+    /// Whether a load is pending.
+    is_loading: bool,
     counts: Counts,
 }
 
@@ -187,9 +229,55 @@ impl ListPort {
         Self {
             depth: usize::from(depth).min(MAX_LIST),
             events: events.into(),
-            loaded: List::default(),
-            loading: None,
+            lists: (List::EMPTY, List::EMPTY),
+            swapped: false,
+            is_loading: false,
             counts: Counts::default(),
+        }
+    }
+
+    /// Returns the contexts that the engine has.
+    #[inline]
+    fn loaded(&self) -> &List {
+        match self.swapped {
+            false => &self.lists.0,
+            true => &self.lists.1,
+        }
+    }
+
+    /// Returns the list of the pending load; if there is none, that of the load before.
+    #[inline]
+    fn other(&self) -> &List {
+        match self.swapped {
+            false => &self.lists.1,
+            true => &self.lists.0,
+        }
+    }
+
+    /// Returns the pending load.
+    #[inline]
+    fn loading(&self) -> Option<&List> {
+        self.is_loading.then_some(self.other())
+    }
+
+    /// Returns the two lists, for changes.
+    #[inline]
+    fn both_mut(&mut self) -> (&mut List, Option<&mut List>) {
+        let (loaded, other) = match self.swapped {
+            false => (&mut self.lists.0, &mut self.lists.1),
+            true => (&mut self.lists.1, &mut self.lists.0),
+        };
+        (loaded, self.is_loading.then_some(other))
+    }
+
+    /// Changes the entries of a context in both lists.
+    #[inline]
+    fn change(&mut self, key: ContextKey, change: impl Fn(&mut Held)) {
+        let (loaded, loading) = self.both_mut();
+        for list in [Some(loaded), loading].into_iter().flatten() {
+            for held in list.iter_mut().filter(|h| h.key == key) {
+                change(held);
+            }
         }
     }
 
@@ -206,38 +294,37 @@ impl ListPort {
     /// unwritten.
     #[inline]
     pub fn room(&self) -> usize {
-        if self.loading.is_some() {
+        if self.is_loading {
             return 0;
         }
         // The load's own event, and the entry that must stay free.
-        let spoken_for = self.loaded.len().saturating_add(2);
+        let spoken_for = self.loaded().len().saturating_add(2);
         self.depth.min(self.events.saturating_sub(spoken_for))
     }
 
     /// Returns whether a load is pending.
     #[inline]
     pub fn is_loading(&self) -> bool {
-        self.loading.is_some()
+        self.is_loading
     }
 
     /// Returns whether the engine holds a context, or a pending load contains it.
     #[inline]
     pub fn holds(&self, key: ContextKey) -> bool {
-        self.loaded.has(key) || self.loading.is_some_and(|l| l.has(key))
+        self.loaded().has(key) || self.loading().is_some_and(|l| l.has(key))
     }
 
     /// Returns whether the engine has a context with another tail than `tail`. It may then save
     /// that tail with the image, over the one written there, and later starts at the commands
     /// behind the old tail.
     pub fn may_keep(&self, key: ContextKey, tail: RingOffset) -> bool {
-        let lists = [Some(&self.loaded), self.loading.as_ref()];
-        let mut held = lists.into_iter().flatten().flat_map(List::iter);
-        held.any(|h| h.key == key && h.tail != tail)
+        let other = |list: &List| list.iter().any(|h| h.key == key && h.tail != tail);
+        other(self.loaded()) || self.loading().is_some_and(other)
     }
 
     /// Returns whether the engine may save an older tail over `tail`, after that is written.
-    fn may_lose(&self, key: ContextKey, tail: RingOffset) -> bool {
-        let mut held = self.loaded.iter();
+    fn may_lose(loaded: &List, key: ContextKey, tail: RingOffset) -> bool {
+        let mut held = loaded.iter();
         held.any(|h| h.key == key && (h.tail != tail || h.doubtful))
     }
 
@@ -245,7 +332,7 @@ impl ListPort {
     /// image incomplete. Contexts behind the running one have not begun or are saved.
     pub fn may_write(&self, key: ContextKey) -> bool {
         let mut before = true;
-        self.loaded.iter().any(|held| {
+        self.loaded().iter().any(|held| {
             let may = before && held.key == key;
             // Completion is known from seqnos only: the context may still be loaded.
             before &= held.done;
@@ -255,7 +342,7 @@ impl ListPort {
 
     /// Returns whether the engine has no context and no load is pending.
     pub fn is_idle(&self) -> bool {
-        self.loading.is_none() && self.loaded.len() == 0
+        !self.is_loading && self.loaded().len() == 0
     }
 
     /// Returns the running context, if it is not known to have run up to its tail.
@@ -273,43 +360,28 @@ impl ListPort {
     /// A context has run up to `tail`.
     #[inline]
     pub fn completed(&mut self, key: ContextKey, tail: RingOffset) {
-        let lists = [Some(&mut self.loaded), self.loading.as_mut()];
-        for held in lists.into_iter().flatten().flat_map(List::iter_mut) {
-            if held.key == key && held.tail == tail {
-                held.done = true;
-            }
-        }
+        self.change(key, |held| held.done |= held.tail == tail);
     }
 
     /// Sets a context's priority.
     pub fn set_priority(&mut self, key: ContextKey, priority: i32) {
-        let lists = [Some(&mut self.loaded), self.loading.as_mut()];
-        for held in lists.into_iter().flatten().flat_map(List::iter_mut) {
-            if held.key == key {
-                held.priority = priority;
-            }
-        }
+        self.change(key, |held| held.priority = priority);
     }
 
     /// Cancels a context: the next load must not contain it.
     pub fn cancel(&mut self, key: ContextKey) {
-        let lists = [Some(&mut self.loaded), self.loading.as_mut()];
-        for held in lists.into_iter().flatten().flat_map(List::iter_mut) {
-            if held.key == key {
-                held.unwanted = true;
-            }
-        }
+        self.change(key, |held| held.unwanted = true);
     }
 
     /// Returns the contexts that the engine still works on.
     fn working(&self) -> impl Iterator<Item = &Held> {
-        self.loaded.iter().filter(|h| !h.done)
+        self.loaded().iter().filter(|h| !h.done)
     }
 
     /// Returns the contexts that the engine runs for certain without a further load, and up to
     /// which tails.
     pub fn given(&self) -> impl Iterator<Item = (ContextKey, RingOffset)> + '_ {
-        let newest = self.loading.as_ref().unwrap_or(&self.loaded);
+        let newest = self.loading().unwrap_or(self.loaded());
         let certain = newest.iter().filter(|h| !h.doubtful);
         certain.map(|h| (h.key, h.tail))
     }
@@ -317,9 +389,8 @@ impl ListPort {
     /// Returns whether the engine has a context that is cancelled.
     #[inline]
     pub fn has_cancelled(&self) -> bool {
-        let lists = [Some(&self.loaded), self.loading.as_ref()];
-        let mut held = lists.into_iter().flatten().flat_map(List::iter);
-        held.any(|h| h.unwanted)
+        let any = |list: &List| list.iter().any(|h| h.unwanted);
+        any(self.loaded()) || self.loading().is_some_and(any)
     }
 
     /// Returns whether `wanted` must be loaded now. It must if the running context is not the first
@@ -370,7 +441,7 @@ impl ListPort {
     }
 
     fn list(&mut self, wanted: &[Wanted], must: bool) -> Option<Load> {
-        if self.loading.is_some() || !must {
+        if self.is_loading || !must {
             return None;
         }
         let none = ListEntry {
@@ -383,12 +454,15 @@ impl ListPort {
             ids: [0; MAX_LIST],
             len: 0,
         };
-        let mut list = List::default();
+        let (loaded, list) = match self.swapped {
+            false => (&self.lists.0, &mut self.lists.1),
+            true => (&self.lists.1, &mut self.lists.0),
+        };
+        list.len = 0;
         let places = load.entries.iter_mut().zip(load.ids.iter_mut());
-        let places = places.zip(list.entries.iter_mut());
-        for (want, ((entry, id), held)) in wanted.iter().zip(places) {
+        for (want, (entry, id)) in wanted.iter().zip(places) {
             *id = want.id;
-            let mut listed = self.loaded.iter();
+            let mut listed = loaded.iter();
             let same = listed.any(|h| h.key == want.key && h.tail == want.tail);
             let restore = want.fresh || same;
             *entry = ListEntry {
@@ -396,7 +470,7 @@ impl ListPort {
                 tail: want.tail,
                 restore,
             };
-            *held = Some(Held {
+            list.push(Held {
                 key: want.key,
                 id: want.id,
                 priority: want.priority,
@@ -404,11 +478,11 @@ impl ListPort {
                 done: false,
                 unwanted: false,
                 restore,
-                doubtful: self.may_lose(want.key, want.tail),
+                doubtful: Self::may_lose(loaded, want.key, want.tail),
             });
             load.len = load.len.saturating_add(1);
         }
-        self.loading = Some(list);
+        self.is_loading = true;
         Some(load)
     }
 
@@ -418,18 +492,12 @@ impl ListPort {
     /// a load replaces the context, some chips set the bit for contexts that had work.
     pub fn event(&mut self, event: &PortEvent) -> Result<Outcome, Unexpected> {
         let mut outcome = Outcome::default();
-        let first = self.loaded.iter().next().copied();
+        let first = self.loaded().first().copied();
         if event.from.is_some() && event.from != first.map(|h| h.id) {
             return Err(Unexpected);
         }
         if event.new_list {
-            let begins = self
-                .loading
-                .as_ref()
-                .ok_or(Unexpected)?
-                .iter()
-                .next()
-                .copied();
+            let begins = self.loading().ok_or(Unexpected)?.first().copied();
             if event.to != begins.map(|h| h.id) {
                 return Err(Unexpected);
             }
@@ -441,27 +509,31 @@ impl ListPort {
                 }
                 _ => self.count_switch(event, true),
             }
-            if let Some(list) = &mut self.loading {
-                mem::swap(list, &mut self.loaded);
-                for held in list.iter().filter(|h| !self.loaded.has(h.key)) {
-                    outcome.release(held);
-                }
-            }
-            self.loading = None;
+            self.swapped = !self.swapped;
+            self.is_loading = false;
             return Ok(outcome);
         }
         let held = first.ok_or(Unexpected)?;
-        let next = self.loaded.iter().nth(1).map(|h| h.id);
+        let next = self.loaded().iter().nth(1).map(|h| h.id);
         if event.from.is_none() || event.to != next {
             return Err(Unexpected);
         }
         self.count_switch(event, false);
-        self.loaded.pop();
+        self.both_mut().0.pop();
         // It may be in the pending load.
         if !self.holds(held.key) {
-            outcome.release(&held);
+            outcome.ended = Some(held.released());
         }
         Ok(outcome)
+    }
+
+    /// Returns the contexts that the engine does not hold any more since an event, the last one.
+    pub fn released(&self, outcome: &Outcome) -> impl Iterator<Item = Released> + '_ {
+        let before = outcome.acknowledged.then_some(self.other());
+        let before = before.into_iter().flat_map(List::iter);
+        let replaced = before.filter(|h| !self.loaded().has(h.key));
+        let ended = outcome.ended.into_iter();
+        ended.chain(replaced.map(Held::released))
     }
 
     /// Counts a context switch that is not a lite restore.
@@ -478,18 +550,14 @@ impl ListPort {
     /// The engine was reset and has no contexts. Returns all that it had, with their known
     /// progress.
     pub fn reset(&mut self) -> impl Iterator<Item = Released> {
-        let loaded = core::mem::take(&mut self.loaded);
-        let loading = self.loading.take().unwrap_or_default();
-        let only_loading = loading
-            .entries
-            .into_iter()
-            .flatten()
-            .filter(move |h| !loaded.has(h.key));
-        let all = loaded.entries.into_iter().flatten().chain(only_loading);
-        all.map(|h| Released {
-            key: h.key,
-            done: h.done.then_some(h.tail),
-        })
+        let (loaded, pending) = (*self.loaded(), self.loading().copied());
+        self.both_mut().0.len = 0;
+        self.is_loading = false;
+        let pending = pending.unwrap_or(List::EMPTY);
+        let new = pending.entries.into_iter().take(pending.len);
+        let new = new.filter(move |h| !loaded.has(h.key));
+        let all = loaded.entries.into_iter().take(loaded.len).chain(new);
+        all.map(|h| h.released())
     }
 }
 

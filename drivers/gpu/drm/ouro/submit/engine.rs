@@ -416,12 +416,13 @@ impl Engine {
             Port::Lists(lists) => {
                 // Even if paused: waiters for an idle engine depend on it.
                 lists.settle();
+                let now = time::monotonic_ns();
                 // Requests that are emitted still have to be loaded, even if paused.
                 if !*paused {
-                    lists.emit(self, arming, failed);
+                    lists.emit(self, arming, now, failed);
                 }
                 if *signalling == 0 && self.expected.load(ordering::Acquire) == 0 {
-                    lists.go_on(self, arming);
+                    lists.go_on(self, arming, now);
                 }
             }
         }

@@ -19,6 +19,8 @@ use kernel::{
     },
 };
 
+use ouro_kernel::time;
+
 use super::{engine::Queue, port::Port, Engine, Tracker};
 
 /// A request that follows another one. Allocated before publication.
@@ -189,7 +191,7 @@ impl Engine {
         let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
         let Queue { port, arming, .. } = &mut *queue;
         match port {
-            Port::Lists(lists) if !held => lists.go_on(self, arming),
+            Port::Lists(lists) if !held => lists.go_on(self, arming, time::monotonic_ns()),
             _ => {}
         }
     }

@@ -185,7 +185,7 @@ impl Engine {
             }
             lists.sched.request_probe();
             if !held {
-                lists.go_on(self, arming);
+                lists.go_on(self, arming, time::monotonic_ns());
             }
         }
     }

@@ -101,6 +101,8 @@ pub struct Scheduler<A> {
     probe_requested: bool,
     /// The probe before the running context is preempted for an entity that other engines can run.
     probe: Probe,
+    /// The entities that should run, while a load is made.
+    wanted: [Wanted; MAX_LIST],
 }
 
 /// The state of a preemption probe, which tells whether the running context can be preempted.
@@ -126,6 +128,7 @@ impl<A: Arena> Scheduler<A> {
             owed: None,
             probe_requested: false,
             probe: Probe::None,
+            wanted: [Wanted::NONE; MAX_LIST],
         }
     }
 
@@ -303,10 +306,11 @@ impl<A: Arena> Scheduler<A> {
                 self.probe = Probe::Answered;
             }
         }
-        for released in outcome.released() {
+        let Self { store, port, .. } = self;
+        for released in port.released(&outcome) {
             let Some(done) = released.done else { continue };
-            if let Some(entity) = self.store.find(released.key) {
-                self.store.change(entity, now, |state| state.done = done);
+            if let Some(entity) = store.find(released.key) {
+                store.change(entity, now, |state| state.done = done);
             }
         }
         self.follow(now);
@@ -337,7 +341,9 @@ impl<A: Arena> Scheduler<A> {
         if let Some(turn) = self.turn.as_mut() {
             let ran = now.saturating_sub(turn.counted);
             turn.counted = turn.counted.max(now);
-            self.store.charge(turn.entity, ran, self.policy.credit);
+            if ran != 0 {
+                self.store.charge(turn.entity, ran, self.policy.credit);
+            }
             if runs == Some(turn.entity) {
                 return;
             }
@@ -403,24 +409,26 @@ impl<A: Arena> Scheduler<A> {
             return None;
         }
         self.follow(now);
-        let mut wanted = [None; MAX_LIST];
-        let mut places = wanted.iter_mut().take(room);
-        let mut out = [None; MAX_LIST];
-        let mut taken = out.iter_mut();
+        // With one entity that has work, there is no order to find.
+        let alone = self.store.runnable() == 1;
         // Entities below this priority wait.
         let floor = Cell::new(None);
-        let any = Cell::new(false);
-        let mut take = |this: &mut Self, entity: Entity| {
-            if let (Some(place), Some(out)) = (places.next(), taken.next()) {
-                this.store.take(entity);
-                any.set(true);
-                let own = this.floor(entity);
-                floor.set(floor.get().max(own));
-                *place = this.store.wanted(entity);
-                *out = Some(entity);
-                return true;
+        let len = Cell::new(0usize);
+        let take = |this: &mut Self, entity: Entity| {
+            if len.get() >= room {
+                return false;
             }
-            false
+            if !alone {
+                this.store.take(entity);
+            }
+            let own = this.floor(entity);
+            floor.set(floor.get().max(own));
+            let want = this.store.wanted(entity);
+            if let (Some(place), Some(want)) = (this.wanted.get_mut(len.get()), want) {
+                *place = want;
+                len.set(len.get().saturating_add(1));
+            }
+            true
         };
         let turn = self.turn;
         let relieved = match turn {
@@ -439,36 +447,38 @@ impl<A: Arena> Scheduler<A> {
             }
         }
         let mut only = false;
-        while let Some((entity, priority)) = self.store.best() {
+        while !(alone && len.get() != 0) {
+            let Some((entity, priority)) = self.store.best() else {
+                break;
+            };
             only = Some(priority) < floor.get();
-            let elsewhere = any.get() && self.store.state(entity).is_some_and(|s| s.roams);
+            let elsewhere = len.get() != 0 && self.store.state(entity).is_some_and(|s| s.roams);
             if only || elsewhere || !take(self, entity) {
                 break;
             }
         }
-        for entity in out.iter().flatten() {
-            self.store.put_back(*entity);
-        }
-        let mut list = [Wanted::NONE; MAX_LIST];
-        let mut len = 0usize;
-        for (to, from) in list.iter_mut().zip(wanted.iter().flatten()) {
-            *to = *from;
-            len = len.saturating_add(1);
+        if !alone {
+            for wanted in self.wanted.iter().take(len.get()) {
+                if let Some(entity) = self.store.find(wanted.key) {
+                    self.store.put_back(entity);
+                }
+            }
         }
         let end = self.turn.and_then(|turn| self.end(&turn));
         if let Some(turn) = self.turn.as_mut() {
-            let again = list.first().is_some_and(|w| w.key == turn.entity.key());
+            let first = self.wanted.iter().take(len.get()).next();
+            let again = first.is_some_and(|w| w.key == turn.entity.key());
             if again && end.is_some_and(|end| now >= end) {
                 // No other entity wants the engine: another slice.
                 turn.since = now;
                 turn.patient = false;
             }
         }
-        let list = list.get(..len).unwrap_or(&[]);
-        if let Some(load) = self.probe_first(list) {
+        if let Some(load) = self.probe_first(len.get()) {
             self.owed = Some(now);
             return Some(load);
         }
+        let list = self.wanted.get(..len.get()).unwrap_or(&[]);
         let load = match (core::mem::take(&mut self.probe_requested), only) {
             (true, _) => self.port.reload(list)?,
             (false, true) => self.port.load_only(list)?,
@@ -485,11 +495,15 @@ impl<A: Arena> Scheduler<A> {
         Some(load)
     }
 
-    /// Returns the preemption probe to write if an entity that other engines can run is to preempt
+    /// Returns the preemption probe to write before the first `len` entities of `wanted`, if an entity that other engines can run is to preempt
     /// the running context, unless that one has answered a probe.
-    fn probe_first(&mut self, list: &[Wanted]) -> Option<Load> {
+    fn probe_first(&mut self, len: usize) -> Option<Load> {
+        let first = self.wanted.iter().take(len).next().map(|want| want.key);
+        if self.probe == Probe::None && self.port.running() == first {
+            return None;
+        }
         let runs = self.port.running().and_then(|key| self.store.find(key));
-        let first = list.first().and_then(|want| self.store.find(want.key));
+        let first = first.and_then(|key| self.store.find(key));
         let (Some(runs), Some(first)) = (runs, first) else {
             self.probe = Probe::None;
             return None;

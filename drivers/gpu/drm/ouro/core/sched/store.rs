@@ -420,9 +420,13 @@ impl<A: Arena> Store<A> {
 
     /// Returns whether any entity of the same or a higher priority waits.
     pub(super) fn is_contended(&mut self, entity: Entity) -> bool {
-        let Some(mine) = self.state(entity).map(|s| s.priority) else {
+        let Some((mine, queued)) = self.state(entity).map(|s| (s.priority, s.queued)) else {
             return false;
         };
+        // There is no other.
+        if self.queued == usize::from(queued) {
+            return false;
+        }
         self.take(entity);
         let best = self.best().map(|b| b.1);
         self.put_back(entity);

@@ -16,6 +16,7 @@
 pub(crate) mod balance;
 pub(crate) mod balanced;
 mod cancel;
+mod emit;
 pub(crate) mod inherit;
 pub(crate) mod logical_ring;
 mod reports;
@@ -33,14 +34,18 @@ use ouro_core::{
     sched::{self, Client, Item, Policy, Scheduler},
 };
 use ouro_hw::{
-    engine::{Emit, EventArea, Submission, Switch, COPY_DWORDS},
-    ring::{Commands, Ring},
-    types::{RingOffset, Seqno},
+    engine::{EventArea, Submission, COPY_DWORDS},
+    ring::Ring,
+    types::Seqno,
 };
-use ouro_kernel::{mmio, time};
+use ouro_kernel::mmio;
 
 use self::{balanced::Siblings, cancel::Cancelled, logical_ring::LogicalRing};
-use super::{engine::Arming, request::Request, Engine};
+use super::{
+    engine::{Arming, MAX_EMIT},
+    request::Request,
+    Engine,
+};
 use crate::{hardware::Waits, report::Words};
 
 /// Nanoseconds in a millisecond.
@@ -158,6 +163,8 @@ pub(in crate::submit) struct Lists {
     /// The golden image, and a buffer of its size.
     pub(in crate::submit) golden: KVVec<u32>,
     pub(in crate::submit) buffer: KVVec<u32>,
+    /// Memory for the commands of a batch; `None` while it is in use.
+    commands: Option<KBox<[u32; MAX_EMIT]>>,
 }
 
 impl Lists {
@@ -178,6 +185,7 @@ impl Lists {
             broken: false,
             golden: KVVec::new(),
             buffer: KVVec::new(),
+            commands: Some(KBox::new([0; MAX_EMIT], GFP_KERNEL)?),
         })
     }
 
@@ -313,7 +321,8 @@ impl Lists {
                     break;
                 };
                 let number = last.next();
-                match emit(engine, listed, &request, number, now) {
+                let commands = &mut self.commands;
+                match emit::emit(engine, listed, &request, number, now, commands) {
                     Some(end) => {
                         *last = number;
                         tail = Some(end);
@@ -493,32 +502,32 @@ impl Lists {
         }
     }
 
-    /// Emits ready requests, as far as there is room.
+    /// Emits ready requests, as far as there is room; `now` is the time.
     pub(in crate::submit) fn emit(
         &mut self,
         engine: &Engine,
         arming: &mut Arming,
+        now: u64,
         failed: &mut List<Request>,
     ) {
-        self.fill(engine, time::monotonic_ns(), failed);
+        self.fill(engine, now, failed);
         if self.wants_room() {
             engine.arm(arming);
         }
     }
 
-    /// Reads events, and loads the contexts that should run next. Arms the context switch interrupt
-    /// if the next event must be seen at once.
-    pub(in crate::submit) fn go_on(&mut self, engine: &Engine, arming: &mut Arming) {
-        self.next_load(engine, arming);
+    /// Reads events, and loads the contexts that should run next; `now` is the time. Arms the
+    /// context switch interrupt if the next event must be seen at once.
+    pub(in crate::submit) fn go_on(&mut self, engine: &Engine, arming: &mut Arming, now: u64) {
+        self.next_load(engine, arming, now);
         if self.needs_event(engine) && engine.arm_switches(arming) {
             // Events before that do not interrupt.
-            self.next_load(engine, arming);
+            self.next_load(engine, arming, now);
         }
         self.show(engine);
     }
 
-    fn next_load(&mut self, engine: &Engine, arming: &mut Arming) {
-        let now = time::monotonic_ns();
+    fn next_load(&mut self, engine: &Engine, arming: &mut Arming, now: u64) {
         self.listen(engine, now);
         let first = self.tell(engine, now);
         self.release();
@@ -549,38 +558,4 @@ impl Lists {
         self.listen(engine, now);
         self.collect(now, each);
     }
-}
-
-/// Emits a request into the ring of its context, with its engine seqno `number`. Returns the new
-/// tail.
-fn emit(
-    engine: &Engine,
-    listed: &mut ListedContext,
-    request: &Request,
-    number: Seqno,
-    now: u64,
-) -> Option<RingOffset> {
-    let line = listed.logical_ring.line();
-    engine.with_work(request, |batch, inline, buffer| {
-        let mut commands = Commands::new(buffer);
-        let seqno = listed.last.next();
-        let emit = Emit {
-            // The engine switches contexts by itself.
-            switch: Switch::Stay,
-            known: None,
-            directory: None,
-            batch,
-            inline,
-            watchdog: None,
-            seqno,
-        };
-        engine.hw.emit(&emit, line.memory(), &mut commands).ok()?;
-        let slot = listed.ring.reserve(commands.len())?;
-        line.write(&slot, commands.as_slice());
-        listed.last = seqno;
-        request.emitted.set(number, slot.tail, now, None);
-        request.tracker.emitted(seqno);
-        engine.retirer.follower_queue().pass(&request.tracker);
-        Some(slot.tail)
-    })
 }
