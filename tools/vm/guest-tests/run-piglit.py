@@ -102,7 +102,10 @@ def read(path):
 
 
 def execute(command, limit):
-    """Runs it: its exit code (None: could not be killed, 'limit': the limit ended it), what it said."""
+    """Runs it: its exit code (None: could not be killed, 'limit': the limit ended it, 'missing': Debian's
+    package does not have the program), what it said."""
+    if not os.path.exists(f'{HOME}/bin/{command[0]}'):
+        return 'missing', ''
     # not a pipe, which a remaining child would keep open
     with open('/tmp/piglit-said', 'w+', encoding='utf-8', errors='replace') as said:
         process = subprocess.Popen([f'{HOME}/bin/{command[0]}', *command[1:]], stdin=subprocess.DEVNULL, stdout=said,
@@ -127,6 +130,8 @@ def judge(code, said):
         return 'HANG', ''
     if code == 'limit':
         return 'TIMEOUT', ''
+    if code == 'missing':
+        return 'SKIP', 'the package does not have the program'
     if code < 0:
         return 'CRASH', f'signal {-code}'
     result, parts = None, {}

@@ -91,6 +91,12 @@ boots_run() {
             rest=$(igt_rest <(printf 'DIED\t%s\n' "$lost") - <<<"$rest")
         elif [ -n "$said" ]; then
             printf '%s\t%s\n' "guest-$boot" "$said" >>"$dir/guests.tsv"
+            # The runner itself ended at the first test, and would do so again.
+            if [ -n "$rest" ] && [ ! -s "$out/results" ] && [ -s "$dir/results.tsv" ]; then
+                lost=$(head -n 1 <<<"$rest" | cut -f1)
+                printf 'DIED\t%s\t-\t%s\n' "$lost" "the runner ended: see guest-$boot/output.txt" >>"$dir/results.tsv"
+                rest=$(igt_rest <(printf 'DIED\t%s\n' "$lost") - <<<"$rest")
+            fi
         fi
         printf '%s' "${rest:+$rest
 }" >"$dir/todo"
