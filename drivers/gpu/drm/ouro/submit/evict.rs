@@ -33,8 +33,41 @@ const MAX_SENDINGS: u32 = 8;
 /// Most retries for memory or addresses that are about to become free.
 const MAX_LOOKS: u32 = 200;
 
+/// The batch's own BOs, which are not evicted for it.
+#[derive(Default)]
+struct Own {
+    /// Their addresses, sorted; empty until a BO of others is looked for, since most batches fit.
+    sorted: KVVec<usize>,
+}
+
+impl Own {
+    fn address(object: &ARef<Object>) -> usize {
+        core::ptr::from_ref::<Object>(object).addr()
+    }
+
+    /// Collects the BOs of `entries`, which are the same in all attempts of a batch: a search per
+    /// victim, or a list per eviction, would cost as much as there are BOs for each of them.
+    fn look(&mut self, entries: &[Entry]) -> Result {
+        if self.sorted.len() == entries.len() {
+            return Ok(());
+        }
+        self.sorted.clear();
+        self.sorted.reserve(entries.len(), GFP_KERNEL)?;
+        for entry in entries {
+            self.sorted.push(Self::address(&entry.object), GFP_KERNEL)?;
+        }
+        sort_by_key(&mut self.sorted, |address| *address);
+        Ok(())
+    }
+
+    fn has(&self, object: &ARef<Object>) -> bool {
+        self.sorted.binary_search(&Self::address(object)).is_ok()
+    }
+}
+
 /// The progress of a batch's attempts to find room.
 pub(crate) struct Tries {
+    own: Own,
     /// Whether its own BOs were unbound to be packed again.
     scattered: bool,
     attempts: Attempts,
@@ -49,6 +82,7 @@ pub(crate) struct Tries {
 impl Tries {
     pub(crate) fn new() -> Self {
         Self {
+            own: Own::default(),
             scattered: false,
             attempts: Attempts::new(),
             sendings: MAX_SENDINGS,
@@ -111,7 +145,7 @@ fn place_one(
             Err(BindError::Busy) => return Err(wait_for(&entry.object)),
             Err(BindError::Moving) => return Err(wait_for_up_to(&entry.object, Usage::Kernel)),
             Err(BindError::Full(region)) => {
-                return Err(send_away(&region, entries, i, set, &mut tries.attempts))
+                return Err(send_away(&region, entries, i, set, tries))
             }
             Err(BindError::Failed(e)) if e == ENOSPC => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
@@ -122,7 +156,7 @@ fn place_one(
             Place::Within { range, .. } if entry.object.bytes().max(entry.pad) > range.1 => {
                 return Err(ENOSPC.into())
             }
-            Place::Within { .. } => evict(space, entries, set)?,
+            Place::Within { .. } => evict(space, entries, set, &mut tries.own)?,
         };
         if freed {
             continue;
@@ -167,7 +201,7 @@ fn to_region(
     };
     match moves::settle(gpu, &entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.sendings != 0 => {
-            let stop = match send_away(region, entries, i, set, &mut tries.attempts) {
+            let stop = match send_away(region, entries, i, set, tries) {
                 // No BO can leave.
                 Stop::Failed(e) if e == ENOMEM => return Ok(()),
                 stop => stop,
@@ -217,7 +251,10 @@ fn vacate(
             return Err(ENOSPC.into());
         }
     } else {
-        lock(set, &victim)?;
+        // The owner of the lock will release it soon.
+        if !lock(set, &victim) {
+            return Err(wait_for(&victim));
+        }
     }
     if !victim.is_bound(space) {
         // It has moved to another region; its old address becomes free when the copy is done.
@@ -235,18 +272,21 @@ fn send_away(
     entries: &[Entry],
     i: usize,
     set: &mut LockedSet<Object>,
-    attempts: &mut Attempts,
+    tries: &mut Tries,
 ) -> Stop {
+    if let Err(e) = tries.own.look(entries) {
+        return e.into();
+    }
     let mut contended = false;
     // Twice around the clock: in the first round, recently used BOs are spared.
     for _ in 0..region.population().saturating_add(1).saturating_mul(2) {
         let Some(victim) = region.next_victim() else {
             continue;
         };
-        if entries.iter().any(|e| same(&e.object, &victim)) || victim.take_used() {
+        if tries.own.has(&victim) || victim.take_used() {
             continue;
         }
-        if set.locked(&victim).is_none() && set.try_lock(&victim).is_err() {
+        if !lock(set, &victim) {
             contended = true;
             continue;
         }
@@ -261,7 +301,7 @@ fn send_away(
     }
     match entries.get(i) {
         // Locks are released soon, and pages may be about to become free.
-        Some(entry) if contended || attempts.are_left(entry.object.gpu()) => Stop::Wait(None),
+        Some(entry) if contended || tries.attempts.are_left(entry.object.gpu()) => Stop::Wait(None),
         _ => ENOMEM.into(),
     }
 }
@@ -271,18 +311,12 @@ fn evict(
     space: &Arc<Space>,
     entries: &[Entry],
     set: &mut LockedSet<Object>,
+    own: &mut Own,
 ) -> core::result::Result<bool, Stop> {
     if kernel::current!().signal_pending() {
         return Err(ERESTARTSYS.into());
     }
-    let address = |o: &ARef<Object>| core::ptr::from_ref::<Object>(o).addr();
-    let mut own: KVVec<usize> =
-        KVVec::with_capacity(entries.len(), GFP_KERNEL).map_err(Error::from)?;
-    for entry in entries {
-        own.push(address(&entry.object), GFP_KERNEL)
-            .map_err(Error::from)?;
-    }
-    sort_by_key(&mut own, |address| *address);
+    own.look(entries)?;
     let mut busy = None;
     let mut contended = false;
     // Twice around the clock: in the first round, recently used BOs are spared.
@@ -298,7 +332,7 @@ fn evict(
             }
             None => continue,
         };
-        if victim.take_used() || own.binary_search(&address(&victim)).is_ok() {
+        if victim.take_used() || own.has(&victim) {
             continue;
         }
         if !victim.resv().test_signaled(Usage::Bookkeep) {
@@ -310,7 +344,7 @@ fn evict(
             contended = true;
             continue;
         }
-        if set.locked(&victim).is_none() && set.try_lock(&victim).is_err() {
+        if !lock(set, &victim) {
             contended = true;
             continue;
         }
@@ -404,13 +438,10 @@ fn unbind(object: &Object, space: &Arc<Space>) -> core::result::Result<(), Stop>
     })
 }
 
-/// Locks a BO of others.
-fn lock(set: &mut LockedSet<Object>, object: &ARef<Object>) -> core::result::Result<(), Stop> {
-    if set.locked(object).is_none() && set.try_lock(object).is_err() {
-        // The owner of the lock will release it soon.
-        return Err(wait_for(object));
-    }
-    Ok(())
+/// Locks a BO of others, if that does not wait. Returns false if it is locked elsewhere. (It is
+/// searched for only then: it may share its reservation with one of the set.)
+fn lock(set: &mut LockedSet<Object>, object: &ARef<Object>) -> bool {
+    set.try_lock(object).is_ok() || set.locked(object).is_some()
 }
 
 fn same(a: &ARef<Object>, b: &ARef<Object>) -> bool {

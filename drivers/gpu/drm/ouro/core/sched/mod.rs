@@ -495,8 +495,9 @@ impl<A: Arena> Scheduler<A> {
         Some(load)
     }
 
-    /// Returns the preemption probe to write before the first `len` entities of `wanted`, if an entity that other engines can run is to preempt
-    /// the running context, unless that one has answered a probe.
+    /// Returns the preemption probe to write before the first `len` entities of `wanted` are
+    /// loaded, if an entity that other engines can run is to preempt the running context, unless
+    /// that one has answered a probe.
     fn probe_first(&mut self, len: usize) -> Option<Load> {
         let first = self.wanted.iter().take(len).next().map(|want| want.key);
         if self.probe == Probe::None && self.port.running() == first {
