@@ -7,7 +7,7 @@ mod abi;
 mod links;
 mod tree;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs};
 use tree::{block_lines, literals, pages, paths, text};
 
 /// Paths that are not in this tree: the page, the beginning of the path, where the path is.
@@ -228,13 +228,37 @@ fn faults(line: &str, all: &[String], targets: &BTreeSet<String>) -> Vec<String>
     wrong
 }
 
-/// Returns a line's first command without prompt, comment, `sudo` and variables.
-fn command(line: &str) -> String {
+/// Returns a line's parts between `|`, `&&`, `||` and `;`, but for those in quotes.
+fn parts(line: &str) -> Vec<&str> {
+    let (mut found, mut start, mut quote) = (Vec::new(), 0, None);
+    for (at, c) in line.char_indices() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            None if "'\"".contains(c) => quote = Some(c),
+            None if "|&;".contains(c) => {
+                found.push(line[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(line[start..].trim());
+    found.retain(|part| !part.is_empty());
+    found
+}
+
+/// Returns a line's commands without prompt, comment, `sudo` and variables.
+fn commands(line: &str) -> Vec<String> {
     let line = line
         .strip_prefix("$ ")
         .or(line.strip_prefix("# "))
         .unwrap_or(line);
     let line = line.split("  ").next().unwrap().split(" #").next().unwrap();
+    parts(line).into_iter().map(command).collect()
+}
+
+/// Returns a command without `sudo` and variables.
+fn command(line: &str) -> String {
     let assigns = |word: &&str| {
         let variable = |name: &str| name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
         *word == "sudo" || word.split_once('=').is_some_and(|(name, _)| variable(name))
@@ -293,7 +317,7 @@ fn commands_that_pages_name_exist() {
         for line in makes.chain(
             block_lines(&page, &content)
                 .iter()
-                .map(|line| command(line)),
+                .flat_map(|line| commands(line)),
         ) {
             // a kernel's own make
             let kernel = ["LLVM=1", "make headers", "make htmldocs"];
@@ -309,22 +333,37 @@ fn commands_that_pages_name_exist() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Programs that a page may name in a block of commands: each needs a row. Filters do not (`grep`, `sed`, `tee`).
+const PROGRAMS: &str = "make cargo rustup rustc clang gcc git apt-get apt dnf pacman zypper curl wget ssh scp rm mv \
+    mkdir chmod chown useradd usermod sysctl mount insmod modprobe rmmod modinfo depmod dracut update-initramfs python3 \
+    pip perl bash sh zcat tar docker podman qemu-img virsh";
+
+/// Returns whether a word is a program of this tree, or one that it builds.
+fn is_script(word: &str, all: &[String]) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let runs = |path: &String| {
+        let file = fs::metadata(tree::top().join(path)).expect("it is in the tree");
+        file.is_file() && file.permissions().mode() & 0o111 != 0
+    };
+    let built = word.starts_with("./") || word.starts_with("build/bin/");
+    built || all.iter().any(|path| path == word && runs(path))
+}
+
 #[test]
 fn each_command_has_a_job_or_a_reason() {
     let rows = rows();
+    let all = paths();
     let programs: BTreeSet<&str> = rows
         .iter()
         .filter_map(|row| row.command.split(' ').next())
-        .chain(["make", "cargo"])
+        .chain(PROGRAMS.split_whitespace())
         .collect();
     let (mut wrong, mut used) = (Vec::new(), BTreeSet::new());
     for page in pages() {
-        for line in block_lines(&page, &text(&page)) {
-            let command = command(&line);
+        let lines = block_lines(&page, &text(&page));
+        for command in lines.iter().flat_map(|line| commands(line)) {
             let program = command.split(' ').next().unwrap_or("");
-            let script =
-                program.starts_with("tools/vm/") && !program.ends_with('/') && !line.contains('|');
-            if !programs.contains(program) && !script {
+            if !programs.contains(program) && !is_script(program, &all) {
                 continue;
             }
             match rows
@@ -385,6 +424,20 @@ fn a_wrong_command_is_found() {
     ] {
         assert_eq!(faults(line, &all, &targets).len(), count, "{line}");
     }
-    assert_eq!(command("# OURO_X=1 sudo make run  # draws"), "make run");
+    assert_eq!(commands("# OURO_X=1 sudo make run  # draws"), ["make run"]);
+    assert_eq!(
+        commands("dmesg | grep 'a;b' && sudo rmmod ouro; ls"),
+        ["dmesg", "grep 'a;b'", "rmmod ouro", "ls"]
+    );
     assert!(begins("make run GPU=snb", "make run") && !begins("make runs", "make run"));
+}
+
+#[test]
+fn blocks_of_a_page_are_found() {
+    let rst = "Text::\n\n    make a\n\n1. An item::\n\n       make b\n\n   and more make c\n\n.. code-block:: sh\n\n  d\n";
+    assert_eq!(block_lines("a.rst", rst), ["make a", "make b", "d"]);
+    let md = "Text\n\n    make a\n\n```sh\nmake b\n```\n\n```toml\nc\n```\n    make d\n\n    e\n";
+    assert_eq!(block_lines("a.md", md), ["make a", "make b", "make d", "e"]);
+    assert!(pages().iter().any(|page| page.ends_with("truth-kit.rst")));
+    assert!(!pages().iter().any(|page| page.ends_with("/truth.rst")));
 }

@@ -45,14 +45,12 @@ pub fn paths() -> Vec<String> {
 
 /// Returns the pages: `.rst` and `.md` files, but those that a program writes.
 pub fn pages() -> Vec<String> {
-    let written = ["coverage", "truth", "witnesses"];
+    let written =
+        |name: &str| name.starts_with("coverage") || ["truth.rst", "witnesses.rst"].contains(&name);
     paths()
         .into_iter()
         .filter(|path| path.ends_with(".rst") || path.ends_with(".md"))
-        .filter(|path| {
-            let name = path.rsplit('/').next().unwrap();
-            !written.iter().any(|start| name.starts_with(start))
-        })
+        .filter(|path| !written(path.rsplit('/').next().unwrap()))
         .collect()
 }
 
@@ -65,12 +63,39 @@ pub fn literals(page: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Languages of fenced blocks in which a line is a command, or what it prints.
+const FENCES: &[&str] = &["", "sh", "bash", "console", "text"];
+
+/// Returns the column of a line's text: behind the mark, if it begins an item of a list.
+fn column(line: &str) -> usize {
+    let text = line.trim_start();
+    let mark = text.split(' ').next().unwrap_or("");
+    let number = mark.strip_suffix('.').unwrap_or("");
+    let item = ["*", "-"].contains(&mark)
+        || number == "#"
+        || !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+    line.len() - text.len() + if item { mark.len() + 1 } else { 0 }
+}
+
 /// Returns the lines of the literal blocks of a page, trimmed.
 pub fn block_lines(page: &str, text: &str) -> Vec<String> {
     let (rst, mut found, mut outer) = (page.ends_with(".rst"), Vec::new(), None);
-    let mut after_blank = false;
+    let (mut after_blank, mut fence) = (false, None);
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
+        if let (false, Some(language)) = (rst, line.trim().strip_prefix("```")) {
+            fence = match fence {
+                None => Some(FENCES.contains(&language)),
+                Some(_) => None,
+            };
+            continue;
+        }
+        if let Some(shown) = fence {
+            if shown && !line.trim().is_empty() {
+                found.push(line.trim().to_owned());
+            }
+            continue;
+        }
         if line.trim().is_empty() {
             after_blank = true;
             continue;
@@ -92,7 +117,7 @@ pub fn block_lines(page: &str, text: &str) -> Vec<String> {
                     Some(directive) => directive.starts_with("code-block::"),
                     None => line.trim_end().ends_with("::"),
                 };
-            outer = literal.then_some(indent);
+            outer = literal.then(|| column(line));
         }
     }
     found
