@@ -4,8 +4,8 @@
 
     rst.py FILE...
 
-A page is good if docutils says nothing about it, and what it points to is there: other pages (`:doc:`,
-the table of contents), labels (`:ref:`) and pictures.
+A page is good if docutils says nothing about it, what it points to is there: other pages (`:doc:`,
+the table of contents), labels (`:ref:`) and pictures; and no paragraph has swallowed a heading.
 """
 
 import os
@@ -79,6 +79,10 @@ def complaints(path, labels):
     }
     # written as HTML as well: some mistakes show only then
     docutils.core.publish_string(text, source_path=path, writer_name="html5", settings_overrides=settings)
+    # without an empty line above it, a heading is the last line of a paragraph, and docutils says nothing
+    for paragraph in docutils.core.publish_doctree(text, settings_overrides=settings).findall(nodes.paragraph):
+        if re.search(r"^(=+|-{4,}|~{4,})$", paragraph.rawsource, re.MULTILINE):
+            heard.append("%s: a heading without an empty line above it: %s" % (path, paragraph.rawsource.splitlines()[-2]))
     for one, two in DOC.findall(text):
         if not os.path.exists(os.path.join(BESIDE, (one or two) + ".rst")):
             heard.append("%s: no such page: %s" % (path, one or two))
