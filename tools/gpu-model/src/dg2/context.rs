@@ -381,28 +381,45 @@ impl Core {
         self.notes.count(Counter::ContextSaves);
         self.drain(e);
         self.watch(e);
-        let mut image = self.image(e);
-        let Ok(tail) = self.load32(e, AddressSpace::Ggtt, d.lrca() + 0x1000 + 4 * TAIL as u64)
-        else {
-            self.engine(e).stop = Stop::Fault;
-            return;
-        };
-        if self.cfg.image_tails {
-            image[TAIL] = tail;
-        } else if image[TAIL] != tail & 0x1f_fff8 {
-            self.notes.count(Counter::TailsLost);
-        }
+        let image = self.image(e);
         // Bit 2 of CTX_CONTROL keeps the engine context from being saved (D7).
         let ring_only = self.ering(e, ring::CTX_CONTROL) & 1 << 2 != 0;
         let len = if ring_only { RING_CONTEXT } else { image.len() };
-        let bytes: Vec<u8> = image[..len].iter().flat_map(|v| v.to_le_bytes()).collect();
-        if self
-            .store(e, AddressSpace::Ggtt, d.lrca() + 0x1000, &bytes)
-            .is_err()
-        {
+        let saved = if self.cfg.image_tails {
+            // No access at all: software may write the tail at any moment.
+            self.save_dwords(e, d, 0, &image[..TAIL])
+                .and_then(|()| self.save_dwords(e, d, TAIL + 1, &image[TAIL + 1..len]))
+        } else {
+            self.count_lost_tail(e, d, image[TAIL])
+                .and_then(|()| self.save_dwords(e, d, 0, &image[..len]))
+        };
+        if saved.is_err() {
             self.engine(e).stop = Stop::Fault;
         }
         self.engine(e).frames.clear();
+    }
+
+    /// Writes dwords of an image, from dword `at` of the page with the registers on.
+    fn save_dwords(
+        &mut self,
+        e: EngineId,
+        d: Descriptor,
+        at: usize,
+        dwords: &[u32],
+    ) -> Result<(), Faulted> {
+        let bytes: Vec<u8> = dwords.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let va = d.lrca() + 0x1000 + 4 * at as u64;
+        self.store(e, AddressSpace::Ggtt, va, &bytes)
+    }
+
+    /// Counts a tail that came into the image since the engine read it, and that the save overwrites.
+    fn count_lost_tail(&mut self, e: EngineId, d: Descriptor, saved: u32) -> Result<(), Faulted> {
+        let at = d.lrca() + 0x1000 + 4 * TAIL as u64;
+        let tail = self.load32(e, AddressSpace::Ggtt, at)?;
+        if saved != tail & 0x1f_fff8 {
+            self.notes.count(Counter::TailsLost);
+        }
+        Ok(())
     }
 
     /// Time that the running context has been active, with what its image had.

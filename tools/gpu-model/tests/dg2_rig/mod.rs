@@ -119,22 +119,38 @@ impl Rig {
     pub fn with(cfg: Dg2Config) -> Rig {
         let engines = cfg.engines;
         let rig = Self::bare(cfg);
-        rig.wake_all();
+        rig.bring_up(engines);
+        rig
+    }
+
+    /// The same over other memory, of which `memory` is what stands behind it.
+    pub fn over(cfg: Dg2Config, memory: Arc<VecMemory>, seen: Arc<dyn GuestMemory>) -> Rig {
+        let engines = cfg.engines;
+        let irq = Arc::new(CountIrq::default());
+        let gpu = Dg2::new(cfg, seen, irq.clone()).expect("memory");
+        let rig = Rig { gpu, memory, irq };
+        rig.prepare();
+        rig.bring_up(engines);
+        rig
+    }
+
+    /// Wells awake, interrupts open, status pages of these engines, execlists on.
+    fn bring_up(&self, engines: u16) {
+        self.wake_all();
         for enable in [0x19_0030, 0x19_0034, 0x19_0048] {
-            rig.set(enable, 0xffff_ffff);
+            self.set(enable, 0xffff_ffff);
         }
         for mask in [
             0x19_0090, 0x19_00a0, 0x19_00a8, 0x19_00ac, 0x19_00d0, 0x19_0100, 0x19_0104,
         ] {
-            rig.set(mask, 0);
+            self.set(mask, 0);
         }
-        rig.set(0x19_0008, 1 << 31);
+        self.set(0x19_0008, 1 << 31);
         for e in ENGINES {
             if engines & e.mask() != 0 {
-                rig.start_engine(e);
+                self.start_engine(e);
             }
         }
-        rig
     }
 
     /// Keeps every well awake.
