@@ -58,6 +58,21 @@ pub enum Slip {
     ChainIgnored,
     FlushStoresDword,
     PipeControlSilent,
+    // The blitter of DG2.
+    FastEndInclusive,
+    FastPitchNotLessOne,
+    FastPitchInBytes,
+    FastColourFirstByte,
+    FastSourceIgnored,
+    TileFourByRows,
+    // MI_MATH.
+    MathCarryLost,
+    MathDifferenceReversed,
+    MathLoadNotInverted,
+    MathShiftByAny,
+    // The 2D engine of R5xx.
+    PitchHalved,
+    MacroTileByColumns,
 }
 
 #[cfg(feature = "slips")]

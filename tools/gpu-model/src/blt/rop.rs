@@ -17,7 +17,7 @@ impl Rop {
     pub const PATTERN: Rop = Rop(0xf0);
 
     /// The operation that is done: another one while a slip is asked for.
-    pub(super) fn slipped(self) -> Rop {
+    pub(crate) fn slipped(self) -> Rop {
         let exchanged = |a: u8, b: u8| {
             let place = |i: u8| {
                 i & !(a | b) | if i & a != 0 { b } else { 0 } | if i & b != 0 { a } else { 0 }

@@ -9,6 +9,7 @@ use super::engine::EngineId;
 use super::lint::Rule;
 use super::mem::{AddressSpace, Faulted};
 use super::stream::Flow;
+use crate::slip::{self, Slip};
 
 /// Codes of operands.
 mod operand {
@@ -34,6 +35,7 @@ impl Alu {
     fn compute(&mut self, op: u32) -> bool {
         let (value, carry) = match op {
             0x100 => self.a.overflowing_add(self.b),
+            0x101 if slip::is(Slip::MathDifferenceReversed) => self.b.overflowing_sub(self.a),
             0x101 => self.a.overflowing_sub(self.b),
             0x102 => (self.a & self.b, false),
             0x103 => (self.a | self.b, false),
@@ -53,7 +55,7 @@ impl Alu {
         match code {
             operand::ACCU => Some(self.accu),
             operand::ZF => Some(flag(self.zero)),
-            operand::CF => Some(flag(self.carry)),
+            operand::CF => Some(flag(self.carry && !slip::is(Slip::MathCarryLost))),
             _ => None,
         }
     }
@@ -72,8 +74,14 @@ impl Alu {
 fn distance(value: u64) -> u32 {
     match value {
         0 => 0,
+        v if slip::is(Slip::MathShiftByAny) => v as u32 & 63,
         v => 1 << v.ilog2().min(5),
     }
+}
+
+/// Returns whether a load of a register takes its inverse.
+fn inverted(op: u32) -> bool {
+    op == 0x480 && !slip::is(Slip::MathLoadNotInverted)
 }
 
 impl Core {
@@ -98,7 +106,7 @@ impl Core {
                 0x080 | 0x480 => match register(second) {
                     Some(r) => {
                         let value = self.gpr(e, r);
-                        alu.load(first, if op == 0x480 { !value } else { value })
+                        alu.load(first, if inverted(op) { !value } else { value })
                     }
                     None => false,
                 },

@@ -11,6 +11,7 @@ use super::mem::{AddressSpace, Faulted, Phys};
 use super::stream::{Flow, Step};
 use super::tile::Tiling;
 use crate::counters::Counter;
+use crate::slip::{self, Slip};
 
 /// Opcodes, bits 28:22.
 mod op {
@@ -116,7 +117,10 @@ impl Core {
         let to = self.surface(e, d[1], address(d, 4));
         let (cpp, to) = (self.modelled(e, cpp)?, to?);
         let colour: Vec<u8> = d[7..11].iter().flat_map(|c| c.to_le_bytes()).collect();
-        let pixel = colour[..cpp as usize].to_vec();
+        let mut pixel = colour[..cpp as usize].to_vec();
+        if slip::is(Slip::FastColourFirstByte) {
+            pixel.fill(colour[0]);
+        }
         self.job(e, d, cpp, to, (d[2], d[3], d[6]), Work::Fill(pixel))
     }
 
@@ -154,9 +158,13 @@ impl Core {
         );
         let cpp = self.modelled(e, cpp)?;
         let (from_kind, to_kind) = (self.modelled(e, from_kind)?, self.modelled(e, to_kind)?);
+        let unit = |tiling| match tiling {
+            Tiling::X | Tiling::Four if !slip::is(Slip::FastPitchInBytes) => 4,
+            _ => 1,
+        };
         let surface = |pitch: u32, base, tiling| Surface {
             base,
-            pitch: u64::from(pitch & 0xffff) * if tiling == Tiling::Linear { 1 } else { 4 },
+            pitch: u64::from(pitch & 0xffff) * unit(tiling),
             tiling,
         };
         let to = surface(d[1], address(d, 4), to_kind);
@@ -181,9 +189,10 @@ impl Core {
         let tiling = tiling(d >> 30);
         let tiling = self.modelled(e, tiling)?;
         let unit = if tiling == Tiling::Linear { 1 } else { 4 };
+        let less = u64::from(!slip::is(Slip::FastPitchNotLessOne));
         Some(Surface {
             base,
-            pitch: (u64::from(d & 0x3_ffff) + 1) * unit,
+            pitch: (u64::from(d & 0x3_ffff) + less) * unit,
             tiling,
         })
     }
@@ -197,6 +206,10 @@ impl Core {
         x: i64,
         y: i64,
     ) -> Option<Work> {
+        let (x, y) = match slip::is(Slip::FastSourceIgnored) {
+            true => (0, 0),
+            false => (x, y),
+        };
         match (u64::try_from(x), u64::try_from(y)) {
             (Ok(x), Ok(y)) => Some(Work::Copy(from, x * cpp, y)),
             _ => {
@@ -219,7 +232,8 @@ impl Core {
     ) -> Option<Job> {
         let (dx, dy) = coordinates(offset & 0x3fff_3fff);
         let ((x1, y1), (x2, y2)) = (coordinates(first), coordinates(last));
-        let (x1, y1, x2, y2) = (x1 + dx, y1 + dy, x2 + dx, y2 + dy);
+        let beyond = i64::from(slip::is(Slip::FastEndInclusive));
+        let (x1, y1, x2, y2) = (x1 + dx, y1 + dy, x2 + dx + beyond, y2 + dy + beyond);
         if x2 <= x1 || y2 <= y1 {
             return None;
         }

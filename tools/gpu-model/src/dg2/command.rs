@@ -12,6 +12,7 @@ use super::mi::{op, opcode};
 use super::regs::ring;
 use super::stream::{Flow, Frame, FrameKind};
 use crate::counters::Counter;
+use crate::slip::{self, Slip};
 
 /// Bit 22 of most commands: the address is a global one.
 pub(crate) const GLOBAL: u32 = 1 << 22;
@@ -154,6 +155,9 @@ impl Core {
     /// unless bit 12 of MI_MODE allows more (J7; witnesses VW27, VW28).
     fn batch_start(&mut self, e: EngineId, d: &[u32]) -> Result<Flow, Faulted> {
         self.notes.count(Counter::Batches);
+        if slip::is(Slip::ChainIgnored) && !self.engine(e).frames.is_empty() {
+            return Ok(Flow::Next);
+        }
         let mut addr = address(d, 1);
         if addr & 4 != 0 || addr & 3 != 0 {
             self.notes

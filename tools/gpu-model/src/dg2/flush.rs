@@ -9,6 +9,7 @@ use super::irq::vector;
 use super::lint::Rule;
 use super::mem::{AddressSpace, Faulted};
 use super::stream::Flow;
+use crate::slip::{self, Slip};
 
 impl Core {
     /// Everything before it is done and visible; then an immediate or the time is stored.
@@ -19,6 +20,7 @@ impl Core {
         }
         let data = match d[0] >> 14 & 3 {
             0 => None,
+            1 if slip::is(Slip::FlushStoresDword) => Some(d[3].to_le_bytes().to_vec()),
             1 => Some(d[3..].iter().flat_map(|v| v.to_le_bytes()).collect()),
             3 => Some(self.timestamp().to_le_bytes().to_vec()),
             _ => {

@@ -4,6 +4,8 @@
 //! The document has no tilings; Tile4's order of blocks is that of published drivers. Tile64 is not
 //! modelled.
 
+use crate::slip::{self, Slip};
+
 /// A tiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiling {
@@ -46,7 +48,10 @@ impl Tiling {
                 let (column, row) = (x / 16, y / 4);
                 // Eight blocks make 64 bytes by 8 rows: four, and the four below. Two of these stand
                 // side by side.
-                let block = (row >> 1) * 16 + (column >> 2) * 8 + (row & 1) * 4 + (column & 3);
+                let block = match slip::is(Slip::TileFourByRows) {
+                    true => row * 8 + column,
+                    false => (row >> 1) * 16 + (column >> 2) * 8 + (row & 1) * 4 + (column & 3),
+                };
                 tile + block * 64 + (y % 4) * 16 + x % 16
             }
         }

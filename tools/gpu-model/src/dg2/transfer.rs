@@ -9,6 +9,7 @@ use super::lint::Rule;
 use super::mem::{AddressSpace, Faulted};
 use super::stream::Flow;
 use crate::counters::Counter;
+use crate::slip::{self, Slip};
 
 /// The register's offset is relative to the engine: bit 19, and bit 18 for a source.
 const CS_MMIO: u32 = 1 << 19;
@@ -45,7 +46,12 @@ impl Core {
             self.notes
                 .lint(Rule::Unaligned, || format!("{} {va:#x}", e.name()));
         }
-        let bytes: Vec<u8> = d[3..].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let data: Vec<u32> = match quad {
+            true if slip::is(Slip::StoreQwordSwapped) => d[3..].iter().rev().copied().collect(),
+            true if slip::is(Slip::StoreQwordHalf) => vec![d[3]],
+            _ => d[3..].to_vec(),
+        };
+        let bytes: Vec<u8> = data.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.post(e, space, va & !3, &bytes)?;
         Ok(Flow::Next)
     }

@@ -6,6 +6,8 @@
 //! depends on the micro mode and the pixel's size ([`Micro`]). One function serves the engines and
 //! the host path, so that both agree.
 
+use crate::slip::{self, Slip};
+
 /// Bytes of a micro-block.
 pub const MICRO_BYTES: u64 = 32;
 /// Bytes of a macro tile: 8 x 8 micro-blocks.
@@ -108,7 +110,10 @@ impl Layout {
         }
         let (tw, th) = (8 * mw, 8 * mh);
         let tile = (y / th) * (self.pitch / tw) + x / tw;
-        let block = (y % th / mh) * 8 + x % tw / mw;
+        let block = match slip::is(Slip::MacroTileByColumns) {
+            true => (x % tw / mw) * 8 + y % th / mh,
+            false => (y % th / mh) * 8 + x % tw / mw,
+        };
         tile * MACRO_BYTES + block * MICRO_BYTES + inside
     }
 

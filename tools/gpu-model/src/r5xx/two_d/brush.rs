@@ -5,6 +5,7 @@ use super::{Control, Op};
 use crate::r5xx::core::Core;
 use crate::r5xx::lint::Rule;
 use crate::r5xx::regs::reg;
+use crate::slip::{self, Slip};
 
 /// What a rectangle is filled with, or a line drawn.
 #[derive(Clone, Debug)]
@@ -92,10 +93,18 @@ impl Brush {
             } => {
                 let column = (x - origin.0).rem_euclid(8);
                 let row = (y - origin.1).rem_euclid(8) as usize;
-                if rows[row] >> (7 - column) & 1 != 0 {
-                    Some(*foreground)
-                } else {
-                    *background
+                let row = match slip::is(Slip::PatternRowsReversed) {
+                    true => 7 - row,
+                    false => row,
+                };
+                let shift = match slip::is(Slip::PatternBitsReversed) {
+                    true => column,
+                    false => 7 - column,
+                };
+                match rows[row] >> shift & 1 {
+                    0 if slip::is(Slip::MonoZerosDrawn) => background.or(Some(0)),
+                    0 => *background,
+                    _ => Some(*foreground),
                 }
             }
             Brush::Colour { pixels, origin } => {

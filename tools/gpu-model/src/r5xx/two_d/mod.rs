@@ -22,6 +22,8 @@ use super::gfx::{Gfx, Job};
 use super::lint::Rule;
 use super::regs::reg;
 use super::tile::Layout;
+use crate::blt::Rop;
+use crate::slip::{self, Slip};
 
 /// GUI_CONTROL, which is the image of DP_GUI_MASTER_CNTL (§5.2.2).
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +82,7 @@ impl Control {
     }
 
     pub fn rop(self) -> u8 {
-        (self.0 >> 16) as u8
+        Rop((self.0 >> 16) as u8).slipped().0
     }
 
     pub fn load(self) -> Option<Load> {
@@ -385,7 +387,10 @@ impl Core {
             },
             src_clip: corner(self.get(reg::SRC_SC_BOTTOM_RIGHT)),
             compare,
-            write_mask: self.get(reg::DP_WRITE_MSK),
+            write_mask: match slip::is(Slip::MaskIgnored) {
+                true => !0,
+                false => self.get(reg::DP_WRITE_MSK),
+            },
             pieces: Vec::new(),
             also: Also::default(),
             others: Vec::new(),
@@ -432,10 +437,12 @@ impl Core {
         };
         let direction = self.get(reg::DP_CNTL);
         let (left, up) = (direction & 1 == 0, direction & 2 == 0);
+        let beyond = u32::from(slip::is(Slip::EndInclusive));
         let (dst, src) = (self.get(reg::DST_Y_X), self.get(reg::SRC_Y_X));
         if w == 0 || h == 0 {
             return;
         }
+        let (w, h) = (w + beyond, h + beyond);
         let from_memory = op.src.is_some();
         let piece = |(left, up): (bool, bool)| {
             // The corner is the one where drawing begins.

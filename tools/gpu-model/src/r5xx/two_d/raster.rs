@@ -5,6 +5,7 @@ use super::brush::{rop3, uses_destination, uses_pattern, uses_source};
 use super::{Compare, From, Mono, Op, Piece, Surface};
 use crate::r5xx::access::Unit;
 use crate::r5xx::core::Core;
+use crate::slip::{self, Slip};
 
 /// Pixels that are drawn before others get their turn.
 const BUDGET: u64 = 1 << 16;
@@ -97,9 +98,11 @@ impl Core {
         };
         let mut done = 0;
         while op.row < *h && done < budget {
-            let row = if *up { h - 1 - op.row } else { op.row };
+            let up = *up && !slip::is(Slip::NeverUpwards);
+            let left = *left && !slip::is(Slip::NeverRightToLeft);
+            let row = if up { h - 1 - op.row } else { op.row };
             op.row += 1;
-            done += 1 + self.row(op, (*x, *y), (*w, row), from, *left);
+            done += 1 + self.row(op, (*x, *y), (*w, row), from, left);
         }
         done
     }

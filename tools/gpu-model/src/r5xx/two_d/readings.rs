@@ -11,6 +11,7 @@ use crate::r5xx::core::Core;
 use crate::r5xx::disputed::Disputed;
 use crate::r5xx::regs::reg;
 use crate::r5xx::tile::{Layout, Micro, MACRO_BYTES};
+use crate::slip::{self, Slip};
 
 /// The widest pitch, which the field of 8 bits does not hold.
 const WIDEST: u64 = 256 * 64;
@@ -33,7 +34,8 @@ pub(super) fn surfaces(value: u32, bytes: u32) -> Option<(Surface, Vec<Surface>)
     } else {
         Some(Micro::Linear)
     };
-    let told = u64::from(value >> 22 & 0xff) * 64;
+    let unit = if slip::is(Slip::PitchHalved) { 32 } else { 64 };
+    let told = u64::from(value >> 22 & 0xff) * unit;
     let base = u64::from(value & 0x3f_ffff) << 10;
     let mut layout = Layout {
         macro_tiled: value >> 30 & 1 != 0,
