@@ -214,3 +214,21 @@ fn a_reset_of_one_engine() {
         rig.clean();
     }
 }
+
+#[test]
+fn clocks_are_those_of_a_desktop_chip() {
+    // RP_STATE_CAP (the kernel's mchbar_regs.h): 7:0 RP0, 15:8 RP1, 23:16 RPn, of 50 MHz each. Intel's data of the
+    // i7-3770 (HD Graphics 4000, the device id is 0162): 650 MHz, 1.15 GHz at most; 350 MHz is the least that owners
+    // of an HD Graphics 4000 read. Upstream's live_gt_resume (gt/selftest_llc.c) reads the table of the CPU's clocks
+    // back, from the lowest to the highest: without a range the driver writes none.
+    let rig = Rig::new();
+    let cap = rig.reg(0x14_5998);
+    let clocks = [16, 8, 0].map(|place| (cap >> place & 0xff) * 50);
+    assert_eq!(clocks, [350, 650, 1150]);
+    // A request (RPNSWREQ 31:25) is met within what there is (RPSTAT1 14:8), as live_rps_control has it.
+    for (asked, given) in [(6, 7), (7, 7), (23, 23), (24, 23)] {
+        rig.set(0xa008, asked << 25);
+        assert_eq!(rig.reg(0xa01c) >> 8 & 0x7f, given);
+    }
+    rig.clean();
+}

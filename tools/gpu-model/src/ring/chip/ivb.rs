@@ -6,6 +6,7 @@ use super::{
     Array, BusLayout, Chip, ContextImage, DisplayEvents, EngineRow, Forcewake, Hooks, IrqBlock,
     Mchbar, PipeControl, Swizzling, Threads, Ways, SNB,
 };
+use crate::intel::clocks::Capabilities;
 use crate::intel::regfile::{Domain, Write};
 use crate::intel::{cmd3d, fence, mi, pte};
 use crate::ring::core::Core;
@@ -20,7 +21,15 @@ pub const IVB: Chip = Chip {
     engines: &[RCS, VCS, BCS],
     bus: BusLayout::GEN6,
     irq: IrqBlock::GEN6,
-    mchbar: Mchbar::GEN6,
+    // 650 MHz, which is held, to 1150: an HD Graphics 4000, as of the i7-3770 (Intel's data of the product). The lowest
+    // is what owners of an HD Graphics 4000 read: 350 MHz (unix.stackexchange.com, question 404049).
+    mchbar: Mchbar {
+        clocks: Capabilities::new()
+            .with_lowest(7)
+            .with_nominal(13)
+            .with_highest(23),
+        ..Mchbar::GEN6
+    },
     ways: Ways::GEN7,
     mi: &[mi::GEN6, mi::GEN7],
     // A.9; what it wants is what the upstream driver does (gen7_emit_flush_rcs).
