@@ -113,23 +113,30 @@ run_kernel() {
     version=$(cat "$(step_dir source)/version")
     configure_kernel "$variant" "$dir"
     kernel_make "$dir/out" KBUILD_BUILD_TIMESTAMP="$version" KBUILD_BUILD_USER=ouro KBUILD_BUILD_HOST=ouro
-    [ "$variant" != selftest ] || kernel_modules "$dir" i915
+    case $variant in
+        selftest) kernel_modules "$dir" i915 ;;
+        bench) kernel_modules "$dir" i915 radeon ;;
+    esac
 }
 
-# kernel_modules DIR NAME: copies a module and its dependencies to DIR/modules, and writes DIR/NAME.order, their order.
+# kernel_modules DIR NAME...: copies modules and their dependencies to DIR/modules, and writes DIR/NAME.order, the order
+# of loading.
 kernel_modules() {
-    local dir=$1 name=$2 path
+    local dir=$1 name path
+    shift
     rm -rf "$dir/all" "$dir/modules"
     mkdir "$dir/modules"
     kernel_make "$dir/out" INSTALL_MOD_PATH="$dir/all" modules_install
-    enter modprobe -d "$dir/all" -S "$(cat "$dir/out/include/config/kernel.release")" --show-depends "$name" |
-        awk '$1 == "insmod" {print $2}' >"$dir/paths"
-    while IFS= read -r path; do
-        cp "$path" "$dir/modules/"
-        basename "$path"
-    done <"$dir/paths" >"$dir/$name.order"
+    for name in "$@"; do
+        enter modprobe -d "$dir/all" -S "$(cat "$dir/out/include/config/kernel.release")" --show-depends "$name" |
+            awk '$1 == "insmod" {print $2}' >"$dir/paths"
+        while IFS= read -r path; do
+            cp "$path" "$dir/modules/"
+            basename "$path"
+        done <"$dir/paths" >"$dir/$name.order"
+        [ -s "$dir/$name.order" ] || die "the kernel has no module $name"
+    done
     rm -rf "$dir/all" "$dir/paths"
-    [ -s "$dir/$name.order" ] || die "the kernel has no module $name"
 }
 
 # kernel_make OUT ARGUMENT...: runs the kernel's make with the build root's compilers.
