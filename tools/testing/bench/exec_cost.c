@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an ioctl costs: one client of the i915 interface, for any driver that has it.
- *
- * Each case is run ROUNDS times; the median and the least are printed, in nanoseconds a call, as
- *
- *     figure NAME MEDIAN LEAST
- *
- * The least has no timer's interrupt and no other thread in it. On a modelled GPU, what the model
- * counted in all rounds, with the waits between them, follows as
- *
- *     count NAME ACCESSES LOADS INTERRUPTS
- *
- * a call: register accesses, lists loaded and interrupts.
- *
- * Where QEMU counts instructions (-icount shift=0), a nanosecond of the guest's clock is one of
- * them.
+ * What an ioctl costs: one client of the i915 interface, for any driver that has it. The output is
+ * explained in measure.h.
  */
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <drm/drm.h>
 #include <drm/i915_drm.h>
 
-#define ROUNDS 15
-#define PAGE 4096
-#define MIB 0x100000
+#include "measure.h"
+
 #define MAX_OBJECTS 1000
 /* objects that live while an empty batch is measured */
 #define MANY 10000
@@ -43,94 +16,11 @@
 #define CONTEXTS 8
 #define MI_BATCH_BUFFER_END (0x0a << 23)
 
-static int card;
 static struct drm_i915_gem_exec_object2 objects[MAX_OBJECTS + 1];
 /* a batch of one command, idle between the rounds */
 static uint32_t batch;
-static double rounds[ROUNDS];
-
-static void fail(const char *what)
-{
-	printf("exec_cost: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int try_call(unsigned long request, void *arg)
-{
-	int ret;
-
-	do {
-		ret = ioctl(card, request, arg);
-	} while (ret && (errno == EINTR || errno == EAGAIN));
-	return ret;
-}
-
-static void call(unsigned long request, void *arg, const char *what)
-{
-	if (try_call(request, arg))
-		fail(what);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
-static int smaller(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* A model's counters, by their indexes (model.rst, "The counters window"). */
-static const uint32_t counters[] = { 0, 1, 26, 59 };
-enum { READS, WRITES, INTERRUPTS, LOADS, COUNTERS };
-
-/* All zeros if the device is no model. */
-static void look(uint64_t counts[COUNTERS])
-{
-	uint32_t word = 0, half[2];
-	char path[64];
-	struct stat st;
-	int fd;
-
-	memset(counts, 0, COUNTERS * sizeof(*counts));
-	if (fstat(card, &st))
-		return;
-	snprintf(path, sizeof(path), "/sys/dev/char/226:%u/device/config", minor(st.st_rdev));
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (pread(fd, &word, 4, 0xb4) == 4 && word == 0x4d555047)
-		for (int i = 0; i < COUNTERS; i++)
-			if (pwrite(fd, &counters[i], 4, 0xb8) == 4 &&
-			    pread(fd, &half[0], 4, 0xbc) == 4 && pread(fd, &half[1], 4, 0xc0) == 4)
-				counts[i] = (uint64_t)half[1] << 32 | half[0];
-	close(fd);
-}
-
-/* What the rounds cost, each of so many calls. */
-static void report(const char *name, int calls)
-{
-	static uint64_t before[COUNTERS];
-	uint64_t counts[COUNTERS];
-	double all = (double)ROUNDS * calls;
-
-	qsort(rounds, ROUNDS, sizeof(*rounds), smaller);
-	printf("figure %s %.0f %.0f\n", name, rounds[ROUNDS / 2] / calls, rounds[0] / calls);
-	look(counts);
-	if (counts[READS])
-		printf("count %s %.2f %.2f %.2f\n", name,
-		       (counts[READS] + counts[WRITES] - before[READS] - before[WRITES]) / all,
-		       (counts[LOADS] - before[LOADS]) / all,
-		       (counts[INTERRUPTS] - before[INTERRUPTS]) / all);
-	fflush(stdout);
-	memcpy(before, counts, sizeof(before));
-}
+/* the engine of most cases: the one for copies, if there is one */
+static uint64_t copies = I915_EXEC_RENDER;
 
 static uint32_t create(uint64_t size)
 {
@@ -262,7 +152,9 @@ static void eight_contexts(void)
 	for (int i = 0; i < CONTEXTS; i++) {
 		struct drm_i915_gem_context_create arg = { 0 };
 
-		call(DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &arg, "GEM_CONTEXT_CREATE");
+		/* Gen4's driver upstream has none on most chips */
+		if (try_call(DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &arg))
+			return;
 		contexts[i] = arg.ctx_id;
 	}
 	empty_batches("contexts-8", I915_EXEC_RENDER, contexts, 40);
@@ -271,7 +163,7 @@ static void eight_contexts(void)
 static void many_objects(int count)
 {
 	char name[64];
-	struct drm_i915_gem_execbuffer2 arg = of(count + 1, I915_EXEC_BLT);
+	struct drm_i915_gem_execbuffer2 arg = of(count + 1, copies);
 	int calls = count >= 1000 ? 4 : 20;
 
 	memset(objects, 0, sizeof(objects));
@@ -300,7 +192,7 @@ static void hundred_relocations(void)
 	static struct drm_i915_gem_relocation_entry list[RELOCATIONS];
 	static const uint32_t end[] = { MI_BATCH_BUFFER_END, 0 };
 	uint32_t target = create(PAGE), own = create(2 * PAGE);
-	struct drm_i915_gem_execbuffer2 arg = of(2, I915_EXEC_BLT);
+	struct drm_i915_gem_execbuffer2 arg = of(2, copies);
 
 	arg.flags &= ~(uint64_t)I915_EXEC_NO_RELOC;
 	put(own, end, sizeof(end));
@@ -363,7 +255,8 @@ static void life(void)
 			struct drm_i915_gem_context_create made = { 0 };
 			struct drm_i915_gem_context_destroy gone = { 0 };
 
-			call(DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &made, "GEM_CONTEXT_CREATE");
+			if (try_call(DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &made))
+				return;
 			gone.ctx_id = made.ctx_id;
 			call(DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &gone, "GEM_CONTEXT_DESTROY");
 		}
@@ -443,7 +336,7 @@ static void fences(void)
 		int fence = -1;
 
 		for (int k = 0; k < 20; k++) {
-			struct drm_i915_gem_execbuffer2 arg = of(1, I915_EXEC_BLT);
+			struct drm_i915_gem_execbuffer2 arg = of(1, copies);
 
 			arg.flags |= I915_EXEC_FENCE_OUT;
 			if (fence >= 0) {
@@ -475,11 +368,11 @@ static void beside_many(void)
 			objects[i].handle = handles[done + i];
 		}
 		objects[MAX_OBJECTS].handle = batch;
-		arg = of(MAX_OBJECTS + 1, I915_EXEC_BLT);
+		arg = of(MAX_OBJECTS + 1, copies);
 		exec(&arg);
 	}
 	wait_for(batch);
-	empty_batches("beside-10000", I915_EXEC_BLT, NULL, 50);
+	empty_batches("beside-10000", copies, NULL, 50);
 	for (int i = 0; i < MANY; i++)
 		destroy(handles[i]);
 }
@@ -498,10 +391,7 @@ static void lists(void)
 	many_objects(MAX_OBJECTS);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct cost_case cases[] = {
 	{ "empty", empty_on_each },
 	{ "contexts", eight_contexts },
 	{ "fences", fences },
@@ -517,23 +407,17 @@ static const struct {
 int main(int argc, char **argv)
 {
 	static const uint32_t end[] = { MI_BATCH_BUFFER_END, 0 };
-	char path[64];
+	struct drm_i915_gem_execbuffer2 probe;
 
-	for (int i = 128; i < 136 && card <= 0; i++) {
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", i);
-		card = open(path, O_RDWR | O_CLOEXEC);
-	}
-	if (card <= 0)
-		fail("no render node");
+	open_card();
 	batch = create(PAGE);
 	put(batch, end, sizeof(end));
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		int wanted = argc < 2;
-
-		for (int k = 1; k < argc; k++)
-			wanted |= !strcmp(argv[k], cases[i].name);
-		if (wanted)
-			cases[i].run();
-	}
+	/* Gen4 has no engine of its own for copies */
+	only_batch();
+	probe = of(1, I915_EXEC_BLT);
+	if (!try_call(DRM_IOCTL_I915_GEM_EXECBUFFER2, &probe))
+		copies = I915_EXEC_BLT;
+	wait_for(batch);
+	run_cases(cases, sizeof(cases) / sizeof(*cases), argc, argv);
 	return 0;
 }

@@ -16,12 +16,42 @@ BENCH_TOLERANCE=5
 # timer tick in a call of 1,000 instructions.
 BENCH_ROUGH_TOLERANCE=100
 
+# bench_client GPU: prints the program that measures the ioctls of the GPU's interface.
+bench_client() (
+    gpu_read "$1"
+    case $GPU_DRIVER in radeon) echo cs-cost ;; *) echo exec-cost ;; esac
+)
+
 # bench_guest DIR GPU GUEST-ARGUMENT...: writes DIR/figures.txt: name, median of all rounds, minimum.
 bench_guest() {
-    local dir=$1 gpu=$2
+    local dir=$1 gpu=$2 client
     shift 2
-    "$VM_DIR/guest" --gpu "$gpu" --out "$dir" --icount --memory 1G --timeout 900 --add "$BIN_DIR/exec-cost" "$@" || return
+    client=$(bench_client "$gpu")
+    "$VM_DIR/guest" --gpu "$gpu" --out "$dir" --icount --memory 1G --timeout 900 --add "$BIN_DIR/$client" "$@" \
+        -- "$client" || return
     bench_figures "$dir/output.txt" >"$dir/figures.txt"
+}
+
+# bench_life DIR GPU MODULE ARGUMENTS FILES GUEST-ARGUMENT...: what a driver costs beside its ioctls. FILES are modules to
+# load before. Writes DIR/figures.txt, and DIR/memory.txt: name, bytes of one, of that in slabs. A guest for each kind of
+# memory; the first one then hangs, and sleeps.
+bench_life() {
+    local dir=$1 gpu=$2 module=$3 arguments=$4 files=$5 kind loads after
+    shift 5
+    loads="for file in $files; do insmod /lib/modules/\$file || exit 1; done"
+    loads+="; life-cost load /lib/modules/$module.ko '$arguments'"
+    after="life-cost hang && echo 1 >/sys/power/pm_print_times && sh /bin/sleep.sh mem platform"
+    after+=" && life-cost slept 0000:00:02.0"
+    rm -rf "$dir"
+    for kind in objects contexts clients; do
+        # The module's own tests are not part of its loading.
+        OURO_GUEST_APPEND="kunit.enable=0" "$VM_DIR/guest" --gpu "$gpu" --out "$dir/$kind" --icount --memory 2G \
+            --timeout 600 --no-load --add "$BIN_DIR/life-cost" --add "$VM_DIR/guest-tests/sleep.sh" "$@" \
+            -- sh -c "$loads && life-cost memory $kind && $after" || return
+        sed -nE 's/^memory ([a-z-]+ -?[0-9]+ -?[0-9]+)$/\1/p' "$dir/$kind/output.txt" >>"$dir/memory.txt"
+        [ "$kind" != objects ] || bench_figures "$dir/$kind/output.txt" >"$dir/figures.txt"
+        after=true
+    done
 }
 
 bench_figures() { sed -nE 's/^figure ([a-z0-9-]+ [0-9]+ [0-9]+)$/\1/p' "$1"; }

@@ -432,7 +432,7 @@ check_bench() {
     local gpu=$1 name=$1/bench verdict figure reason
     results_begin "bench-$gpu"
     mkdir -p "$VM_LOG"
-    if bench_guest "$VM_LOG/bench-$gpu" "$gpu" --kernel plain -- exec-cost 2>"$VM_LOG/bench-$gpu.err"; then
+    if bench_guest "$VM_LOG/bench-$gpu" "$gpu" --kernel plain 2>"$VM_LOG/bench-$gpu.err"; then
         while IFS=$'\t' read -r verdict figure reason; do
             result "$verdict" "$name/$figure" "$reason"
         done < <(bench_judge "$BENCH_FIGURES-$gpu" "$VM_LOG/bench-$gpu/figures.txt")

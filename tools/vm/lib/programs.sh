@@ -48,11 +48,23 @@ build_compare() {
     cargo_program ouro-compare
 }
 
-# The client whose ioctls `make bench` measures.
-build_exec-cost() {
+# bench_program NAME ARGUMENT...: a program that `make bench` runs.
+bench_program() {
+    local name=$1
+    shift
     mkdir -p "$BIN_DIR"
     enter gcc -O2 -Wall -Wextra -Werror -static -isystem "$(step_dir headers)/include" \
-        -isystem "$(step_dir headers)/include/drm" -o "$BIN_DIR/exec-cost" "$OURO_TOP/tools/testing/bench/exec_cost.c"
+        -isystem "$(step_dir headers)/include/drm" -o "$BIN_DIR/$name-cost" "$OURO_TOP/tools/testing/bench/${name}_cost.c" "$@"
+}
+
+# The clients whose ioctls are measured: of the i915 and of the radeon interface.
+build_exec-cost() { bench_program exec; }
+build_cs-cost() { bench_program cs; }
+
+# What a driver costs beside its ioctls; with the functions of the kselftests, which are built before.
+build_life-cost() {
+    bench_program life -I "$OURO_TOP/tools/testing/selftests/drm/ouro" -I "$OURO_TOP/include/uapi" \
+        "$SELFTESTS/shared/libshared.a"
 }
 
 build_selftests() {
@@ -94,7 +106,7 @@ build_program() {
     case $what in
         model) building "the model" "$MODEL_BIN" ;;
         selftests) building "the kselftests" "$SELFTESTS/order" ;;
-        exec-cost) building "the client that is measured" "$BIN_DIR/exec-cost" ;;
+        *-cost) building "a client that is measured" "$BIN_DIR/$what" ;;
         *) building "ouro-$what" "$BIN_DIR/ouro-$what" ;;
     esac
     if ! "$VM_DIR/build" "$what" >"$log" 2>&1; then
