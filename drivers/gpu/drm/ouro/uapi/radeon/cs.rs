@@ -5,7 +5,8 @@
 //! A stream comes in chunks. The relocation chunk lists BOs; where the stream needs an address, it
 //! names an index in that list. Everything is copied once, before it is checked.
 
-use kernel::{prelude::*, rbtree::RBTree};
+use kernel::prelude::*;
+use ouro_core::sort::sort_by_key;
 use ouro_hw::{types::GpuAddr, EngineClass};
 use ouro_kernel::{fence::Fence, lazy::LazyVec, resv::Slate, uaccess};
 use ouro_uapi::radeon as abi;
@@ -163,26 +164,41 @@ fn objects(
     relocs: &[abi::drm_radeon_cs_reloc],
 ) -> Result<(KVVec<Entry>, KVVec<Name>)> {
     let gpu = file.gpu();
-    let mut places = RBTree::new();
-    let mut handles = KVVec::new();
     let mut names = KVVec::with_capacity(relocs.len(), GFP_KERNEL)?;
-    for reloc in relocs {
+    let mut order = KVVec::with_capacity(relocs.len(), GFP_KERNEL)?;
+    for (n, reloc) in relocs.iter().enumerate() {
         require(reloc.flags & !abi::RADEON_RELOC_PRIO_MASK == 0)?;
         let domains = reloc.read_domains | reloc.write_domain;
         // The GPU cannot access the CPU domain.
         require(domains & !ALL == 0 && domains & (VRAM | GTT) != 0)?;
         require(reloc.write_domain & CPU == 0)?;
-        let object = match places.get(&reloc.handle) {
-            Some(place) => *place,
-            None => {
-                let place = handles.len();
-                places.try_create_and_insert(reloc.handle, place, GFP_KERNEL)?;
-                handles.push(reloc.handle, GFP_KERNEL)?;
-                place
-            }
-        };
-        let tiling = None;
+        let (object, tiling) = (n, None);
         names.push(Name { object, tiling }, GFP_KERNEL)?;
+        order.push((reloc.handle, n), GFP_KERNEL)?;
+    }
+    // The relocations of a BO follow each other then, and name the first of them.
+    if !order.is_sorted() {
+        sort_by_key(&mut order, |named| *named);
+    }
+    for same in order.chunk_by(|a, b| a.0 == b.0) {
+        let first = same.first().map_or(0, |named| named.1);
+        for (_, n) in same {
+            names.get_mut(*n).ok_or(EINVAL)?.object = first;
+        }
+    }
+    // BOs are in the order in which they are named first.
+    let mut handles = KVVec::with_capacity(relocs.len(), GFP_KERNEL)?;
+    for (n, reloc) in relocs.iter().enumerate() {
+        let first = names.get(n).ok_or(EINVAL)?.object;
+        let place = match first == n {
+            true => handles.len(),
+            // That one has its place.
+            false => names.get(first).ok_or(EINVAL)?.object,
+        };
+        if first == n {
+            handles.push(reloc.handle, GFP_KERNEL)?;
+        }
+        names.get_mut(n).ok_or(EINVAL)?.object = place;
     }
 
     let mut entries = KVVec::with_capacity(handles.len(), GFP_KERNEL)?;
