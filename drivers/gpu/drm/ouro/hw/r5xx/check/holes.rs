@@ -224,14 +224,22 @@ fn weakness_20_the_logical_id_of_a_texture_is_its_unit() {
     }
 }
 
-/// The same page: `MAX_MIP_LEVEL`, 20:17, "ranges from 0 to NUM_LEVELS".
+/// The same page: `MAX_MIP_LEVEL`, 20:17, "ranges from 0 to NUM_LEVELS". Of one beyond, all levels
+/// up to it must be inside the object.
 #[test]
-fn weakness_21_the_finest_level_is_one_that_there_is() {
+fn weakness_21_the_finest_level_is_inside_as_well() {
+    // Squares of four bytes a texel, whose rows have at least 32 bytes.
+    let bytes = |level: u32| {
+        let side = (64u64 >> level).max(1);
+        side * (side * 4).max(32)
+    };
     for levels in 0..3 {
         for finest in 0..16 {
-            let refusal = texture(0, finest << 17, levels).refusal(&[2 * TARGET, 48]);
-            let expected = (finest > levels).then_some("texture-level");
-            assert_eq!(refusal, expected, "{levels} {finest}");
+            let needed: u64 = (0..=finest.max(levels)).map(bytes).sum();
+            let stream = texture(0, finest << 17, levels);
+            assert_eq!(stream.refusal(&[needed, 48]), None, "{levels} {finest}");
+            let refusal = stream.refusal(&[needed - 1, 48]);
+            assert_eq!(refusal, Some("texture"), "{levels} {finest}");
         }
     }
 }

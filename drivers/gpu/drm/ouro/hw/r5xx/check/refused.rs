@@ -39,8 +39,6 @@ pub(super) enum Refused {
     Texture,
     /// A texture's logical id is not that of its unit.
     TextureId,
-    /// The texture does not have its finest level.
-    TextureLevel,
     /// `VAP_VF_CNTL`: the kind of draw, or the source of its vertices.
     Draw,
     /// An array of vertices.
@@ -77,7 +75,6 @@ impl Refused {
             Self::Scissor => "scissor",
             Self::Texture => "texture",
             Self::TextureId => "texture-id",
-            Self::TextureLevel => "texture-level",
             Self::Draw => "draw",
             Self::Array => "vertex-array",
             Self::Indices => "indices",

@@ -150,9 +150,10 @@ impl Texture {
             ..tiles
         };
         let more = (1u32 << texels.side).wrapping_sub(1);
-        let last = self.size >> 26 & 0xf;
-        // There is no level after the last one.
-        require(self.filter >> 17 & 0xf <= last, Refused::TextureLevel)?;
+        // The finest level should be one of the texture's, but Mesa's r300 sends others. It is not
+        // documented which level the chip uses then, so all up to it must be there.
+        let finest = self.filter >> 17 & 0xf;
+        let last = (self.size >> 26 & 0xf).max(finest);
         let rounds = (last > 0 || depth > 1 || faces > 1) && !height.is_power_of_two();
         let mut total = 0u64;
         for level in 0..last.wrapping_add(1) {
