@@ -144,9 +144,7 @@ fn place_one(
             }
             Err(BindError::Busy) => return Err(wait_for(&entry.object)),
             Err(BindError::Moving) => return Err(wait_for_up_to(&entry.object, Usage::Kernel)),
-            Err(BindError::Full(region)) => {
-                return Err(send_away(&region, entries, i, set, tries))
-            }
+            Err(BindError::Full(region)) => return Err(send_away(&region, entries, i, set, tries)),
             Err(BindError::Failed(e)) if e == ENOSPC => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
         }
