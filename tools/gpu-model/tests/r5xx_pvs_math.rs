@@ -134,6 +134,21 @@ fn me_recip_dx() {
     assert_eq!(one(6, INF), 0.0);
 }
 
+/// Not in the document: on cards the square root of 0 by two reciprocals is 0 (piglit's
+/// vs-op-sub-vec3-vec3, which is not in Mesa's list of failures of RV530).
+#[test]
+fn a_reciprocal_is_no_denormal() {
+    for code in [6, 7, 19] {
+        assert_eq!(one(code, MAX).to_bits(), 0, "{code}");
+        assert_eq!(one(code, -MAX).to_bits(), 1 << 31, "{code}");
+        // 2^126 is the largest with a normal reciprocal.
+        let largest = f32::from_bits((126 + 127) << 23);
+        assert_eq!(one(code, largest), f32::MIN_POSITIVE, "{code}");
+        assert_eq!(one(code, 2.0 * largest), 0.0, "{code}");
+    }
+    assert_eq!(one(6, one(8, 0.0)), 0.0);
+}
+
 #[test]
 fn me_recip_ff() {
     assert_eq!(one(7, 8.0), 0.125);

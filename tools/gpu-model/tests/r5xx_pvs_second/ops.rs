@@ -165,6 +165,14 @@ fn power_func(a: f32, n: f32) -> Result<f32, Open> {
     }
 }
 
+/// A reciprocal that would be a denormal is 0: so cards do (`a_reciprocal_is_no_denormal`).
+fn normal(x: f32) -> f32 {
+    match x.is_subnormal() {
+        true => 0.0f32.copysign(x),
+        false => x,
+    }
+}
+
 /// A result of DX of a source that is not 0.
 fn dx(v: f32) -> Result<f32, Open> {
     if v.is_infinite() {
@@ -230,8 +238,8 @@ pub fn math(code: u32, [a, b, c]: [f32; 3]) -> Result<Outcome, Open> {
             5 => power_func(a, c)?,
             6 | 8 if zero => MAX,
             7 | 9 if zero => 0.0,
-            6 => dx((1.0 / wide) as f32)?,
-            7 | 19 => (1.0 / wide) as f32,
+            6 => dx(normal((1.0 / wide) as f32))?,
+            7 | 19 => normal((1.0 / wide) as f32),
             8 => dx(root as f32)?,
             9 | 20 => root as f32,
             10 => a * b,

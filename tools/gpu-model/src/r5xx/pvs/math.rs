@@ -2,7 +2,7 @@
 //! What the math engine computes (R5xx guide §6.5.8).
 //!
 //! Hardware approximates; here a result is the one of 64 bits, rounded to 32. What the document does not
-//! say of NaN, infinity, overflow and denormals is IEEE's.
+//! say of NaN, infinity, overflow and denormals is IEEE's, but for reciprocals.
 
 use super::opcode::MathOp;
 use super::vector::{Output, Vec4};
@@ -30,6 +30,19 @@ fn exp2(x: f32) -> f32 {
 /// LOG2(ABS(x)); minus infinity for 0.
 fn log2(x: f32) -> f32 {
     f64::from(x.abs()).log2() as f32
+}
+
+/// 1 / x, and 0 where that would be a denormal. The document does not say so; but Mesa's distance of
+/// equal vectors is the reciprocal of ME_RECIP_SQRT_DX of 0, which is MAX_FLOAT, and piglit's
+/// vs-op-sub-vec3-vec3, which asks for 0 exactly, passes on cards (r300-rv530-nohiz-fails.txt of
+/// Mesa 24.1 does not have it).
+fn reciprocal(x: f32) -> f32 {
+    let y = 1.0 / x;
+    if y.is_subnormal() {
+        0f32.copysign(y)
+    } else {
+        y
+    }
 }
 
 fn recip_sqrt(x: f32) -> f32 {
@@ -134,7 +147,7 @@ pub fn execute(op: MathOp, s: Scalars) -> Output {
         MathOp::PowerFuncFf => power_ff(a, c),
         MathOp::RecipDx if a == 0.0 => MAX,
         MathOp::RecipFf if a == 0.0 => 0.0,
-        MathOp::RecipDx | MathOp::RecipFf | MathOp::RecipIeee => 1.0 / a,
+        MathOp::RecipDx | MathOp::RecipFf | MathOp::RecipIeee => reciprocal(a),
         MathOp::RecipSqrtDx if a == 0.0 => MAX,
         MathOp::RecipSqrtFf if a == 0.0 => 0.0,
         MathOp::RecipSqrtDx | MathOp::RecipSqrtFf | MathOp::RecipSqrtIeee => recip_sqrt(a),
