@@ -556,7 +556,7 @@ static unsigned int dma_errors(void)
  */
 TEST_F(unbind, removed_while_others_map_and_free)
 {
-	unsigned int times = rounds("OURO_REMOVALS", 8, 4), i, k, done = 0;
+	unsigned int times = rounds("OURO_REMOVALS", 8, 2), i, k, done = 0;
 	unsigned int errors = dma_errors();
 	struct gpu gpu;
 
