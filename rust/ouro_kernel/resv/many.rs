@@ -298,7 +298,12 @@ impl<T: AlwaysRefCounted + HasResv> LockedSet<T> {
     #[inline(never)]
     fn search(&self, i: usize, obj: &T) -> Option<usize> {
         let has = |member: &Member<T>| ptr::eq::<Resv>(member.object.resv(), obj.resv());
-        let near = [i, self.found.get().saturating_add(1), i.saturating_add(1), 0];
+        let near = [
+            i,
+            self.found.get().saturating_add(1),
+            i.saturating_add(1),
+            0,
+        ];
         let at = near
             .into_iter()
             .find(|at| self.objects.get(*at).is_some_and(has))

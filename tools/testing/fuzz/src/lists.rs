@@ -274,7 +274,7 @@ fn port(s: &mut Source<'_>) {
                 if let Ok(outcome) = port.event(&event) {
                     assert_eq!(outcome.acknowledged, event.new_list);
                     assert!(!event.new_list || loading);
-                    for released in outcome.released() {
+                    for released in port.released(&outcome) {
                         assert!(!port.holds(released.key));
                     }
                 }
