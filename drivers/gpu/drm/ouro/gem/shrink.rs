@@ -192,7 +192,14 @@ impl Reclaim {
 /// Direct reclaim after a failed allocation. The kernel calls shrinkers when the machine is short
 /// of memory, but not when a memory cgroup is at its limit, and BO pages cannot be swapped until
 /// they are released.
-pub(crate) struct Relief(u32);
+pub(crate) struct Relief {
+    /// Attempts left.
+    tries: u32,
+    /// Looks left for pages that were released and are on their way to swap.
+    looks: u32,
+    /// Whether this call has released any.
+    released: bool,
+}
 
 impl Relief {
     /// Most attempts of one call.
@@ -203,7 +210,11 @@ impl Relief {
     const LOOKS: u32 = 50;
 
     pub(crate) fn new() -> Self {
-        Self(Self::TRIES)
+        Self {
+            tries: Self::TRIES,
+            looks: Self::LOOKS,
+            released: false,
+        }
     }
 
     /// Releases about `bytes` bytes of idle BOs. Returns whether to try again. The caller holds no
@@ -211,12 +222,26 @@ impl Relief {
     ///
     /// Errors: `ERESTARTSYS`.
     pub(crate) fn relieve(&mut self, gpu: &BoDevice, bytes: u64) -> Result<bool> {
-        let pages = (bytes / 4096).clamp(1, Self::PAGES) as usize;
-        if self.0 == 0 || gpu.reclaim().scan(pages).is_none() {
+        if self.tries == 0 {
             return Ok(false);
         }
-        self.0 -= 1;
+        self.tries -= 1;
         let runner = gpu.runner();
+        // BOs of completed requests are idle once these are retired.
+        runner.retire();
+        let is_coming = !runner.is_empty();
+        let pages = (bytes / 4096).clamp(1, Self::PAGES) as usize;
+        if gpu.reclaim().scan(pages).is_some() {
+            self.released = true;
+        } else if !is_coming {
+            // No BO is left to release. Pages that were released may still be written to swap, for
+            // which the kernel does not wait in this allocation.
+            if !self.released || self.looks == 0 {
+                return Ok(false);
+            }
+            self.looks -= 1;
+            fsleep(Delta::from_micros(200));
+        }
         for _ in 0..Self::LOOKS {
             release::flush();
             runner.retire();
