@@ -230,7 +230,7 @@ int device_look(const struct place *place, struct looked_at *seen)
 	for (i = chip->table / 4; i < size / 4; i += step) {
 		__u32 entry = __atomic_load_n(bar + i, __ATOMIC_RELAXED);
 
-		/* behind the end of a smaller table there are ones; to read them all may take minutes */
+		/* behind the end of a smaller table there are ones, which take minutes to read */
 		if (entry == ~0u)
 			break;
 		seen->entries++;
