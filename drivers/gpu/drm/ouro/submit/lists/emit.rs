@@ -2,7 +2,6 @@
 
 //! The emission of a request into the ring of its context.
 
-use kernel::prelude::*;
 use ouro_hw::{
     engine::{Emit, Switch},
     ring::Commands,
@@ -12,23 +11,23 @@ use ouro_hw::{
 use super::{
     super::{
         engine::{Engine, MAX_EMIT},
-        request::{Request, Work},
+        request::Request,
     },
     ListedContext,
 };
 
-/// Emits a request into the ring of its context, with its engine seqno `number`. `memory` is for the
-/// commands of a batch. Returns the new tail; `None` if there is no room.
+/// Emits a request into the ring of its context, with its engine seqno `number`; `memory` is for its
+/// commands. Returns the new tail; `None` if there is no room.
 pub(super) fn emit(
     engine: &Engine,
     listed: &mut ListedContext,
     request: &Request,
     number: Seqno,
     now: u64,
-    memory: &mut Option<KBox<[u32; MAX_EMIT]>>,
+    memory: &mut [u32; MAX_EMIT],
 ) -> Option<RingOffset> {
     let line = listed.logical_ring.line();
-    let mut write = |batch, inline: &[u32], buffer: &mut [u32]| {
+    engine.with_work(request, memory, |batch, inline, buffer| {
         let mut commands = Commands::new(buffer);
         let seqno = listed.last.next();
         let emit = Emit {
@@ -49,13 +48,5 @@ pub(super) fn emit(
         request.tracker.emitted(seqno);
         engine.retirer.follower_queue().pass(&request.tracker);
         Some(slot.tail)
-    };
-    if let Work::Batch(batch) = engine.work(request) {
-        // The most frequent work does not clear a buffer first.
-        let mut buffer = memory.take()?;
-        let tail = write(Some(batch), &[], &mut *buffer);
-        *memory = Some(buffer);
-        return tail;
-    }
-    engine.with_work(request, write)
+    })
 }

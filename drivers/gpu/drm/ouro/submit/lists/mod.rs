@@ -163,8 +163,8 @@ pub(in crate::submit) struct Lists {
     /// The golden image, and a buffer of its size.
     pub(in crate::submit) golden: KVVec<u32>,
     pub(in crate::submit) buffer: KVVec<u32>,
-    /// Memory for the commands of a batch; `None` while it is in use.
-    commands: Option<KBox<[u32; MAX_EMIT]>>,
+    /// Where a request's commands are put together.
+    commands: KBox<[u32; MAX_EMIT]>,
 }
 
 impl Lists {
@@ -185,7 +185,7 @@ impl Lists {
             broken: false,
             golden: KVVec::new(),
             buffer: KVVec::new(),
-            commands: Some(KBox::new([0; MAX_EMIT], GFP_KERNEL)?),
+            commands: KBox::new([0; MAX_EMIT], GFP_KERNEL)?,
         })
     }
 

@@ -177,23 +177,21 @@ impl Engine {
 
     /// Emits one request; returns the new tail.
     fn emit(&self, queue: &mut RingQueue, request: &Request) -> Option<ouro_hw::RingOffset> {
-        if let Work::Batch(batch) = self.work(request) {
-            // The most frequent work does not clear a buffer first.
-            let mut buffer = queue.buffer.take()?;
-            let tail = self.emit_with(queue, request, Some(batch), &[], &mut *buffer);
-            queue.buffer = Some(buffer);
-            return tail;
-        }
-        self.with_work(request, |batch, inline, buffer| {
+        let mut memory = queue.buffer.take()?;
+        let tail = self.with_work(request, &mut memory, |batch, inline, buffer| {
             self.emit_with(queue, request, batch, inline, buffer)
-        })
+        });
+        queue.buffer = Some(memory);
+        tail
     }
 
     /// Calls `f` with the work of a request: its batch, the kernel's inline commands, and a buffer
-    /// that has room for both.
+    /// that has room for both. That is `memory` if there are no inline commands, so that the most
+    /// frequent work clears no buffer.
     pub(in crate::submit) fn with_work<T>(
         &self,
         request: &Request,
+        memory: &mut [u32; MAX_EMIT],
         f: impl FnOnce(Option<Batch>, &[u32], &mut [u32]) -> Option<T>,
     ) -> Option<T> {
         match self.work(request) {
@@ -219,7 +217,7 @@ impl Engine {
                 self.hw.fill(&fill, &mut commands).ok()?;
                 f(None, commands.as_slice(), &mut [0; MAX_EMIT + COPY_DWORDS])
             }
-            Work::Batch(batch) => f(Some(batch), &[], &mut [0; MAX_EMIT]),
+            Work::Batch(batch) => f(Some(batch), &[], memory),
             Work::BatchOfNewStreams(batch) => {
                 let mut commands = [0; STREAM_DWORDS];
                 let mut commands = Commands::new(&mut commands);
@@ -227,13 +225,13 @@ impl Engine {
                 let buffer = &mut [0; MAX_EMIT + STREAM_DWORDS];
                 f(Some(batch), commands.as_slice(), buffer)
             }
-            Work::Nothing => f(None, &[], &mut [0; MAX_EMIT]),
+            Work::Nothing => f(None, &[], memory),
         }
     }
 
     /// Returns the work of a request: none if it was lost in a hang or its context is banned. It
     /// still takes its place in the ring, so that fences are signalled in order.
-    pub(in crate::submit) fn work(&self, request: &Request) -> Work {
+    fn work(&self, request: &Request) -> Work {
         let banned = request.context.as_ref().is_some_and(|c| c.is_banned());
         if banned || request.emitted.is_lost() {
             request.fence.set_error(EIO);
