@@ -126,15 +126,9 @@ impl List {
 
     /// Removes the first entry, and returns it.
     fn pop(&mut self) -> Option<Held> {
-        let first = self.first().copied()?;
-        // Most lists have one or two.
-        for n in 1..self.len {
-            let next = self.entries.get(n).copied();
-            let before = self.entries.get_mut(n.wrapping_sub(1));
-            if let (Some(next), Some(before)) = (next, before) {
-                *before = next;
-            }
-        }
+        let all = self.entries.get_mut(..self.len)?;
+        let first = all.first().copied()?;
+        all.copy_within(1.., 0);
         self.len = self.len.saturating_sub(1);
         Some(first)
     }
@@ -260,21 +254,24 @@ impl ListPort {
         self.is_loading.then_some(self.other())
     }
 
-    /// Returns the two lists, for changes.
+    /// Returns the contexts that the engine has and the other list, for changes.
     #[inline]
-    fn both_mut(&mut self) -> (&mut List, Option<&mut List>) {
-        let (loaded, other) = match self.swapped {
+    fn both_mut(&mut self) -> (&mut List, &mut List) {
+        match self.swapped {
             false => (&mut self.lists.0, &mut self.lists.1),
             true => (&mut self.lists.1, &mut self.lists.0),
-        };
-        (loaded, self.is_loading.then_some(other))
+        }
     }
 
     /// Changes the entries of a context in both lists.
     #[inline]
     fn change(&mut self, key: ContextKey, change: impl Fn(&mut Held)) {
-        let (loaded, loading) = self.both_mut();
-        for list in [Some(loaded), loading].into_iter().flatten() {
+        let is_loading = self.is_loading;
+        let (loaded, other) = self.both_mut();
+        for list in [Some(loaded), is_loading.then_some(other)]
+            .into_iter()
+            .flatten()
+        {
             for held in list.iter_mut().filter(|h| h.key == key) {
                 change(held);
             }
@@ -454,10 +451,7 @@ impl ListPort {
             ids: [0; MAX_LIST],
             len: 0,
         };
-        let (loaded, list) = match self.swapped {
-            false => (&self.lists.0, &mut self.lists.1),
-            true => (&self.lists.1, &mut self.lists.0),
-        };
+        let (loaded, list) = self.both_mut();
         list.len = 0;
         let places = load.entries.iter_mut().zip(load.ids.iter_mut());
         for (want, (entry, id)) in wanted.iter().zip(places) {
