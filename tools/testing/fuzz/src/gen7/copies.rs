@@ -48,6 +48,9 @@ const COMMANDS: [Counter; 3] = [
 ];
 /// What is in the video engine's TLBs, and which of it is valid (VCS-087 to VCS-089).
 const TLBS: std::ops::Range<u32> = 0x1_4780..0x1_4c00;
+/// RP_CUR_UP_EI to RP_PREV_DOWN, in which the chip counts the work of all engines (the upstream driver's
+/// `intel_gt_regs.h`).
+const WORK_COUNTERS: std::ops::RangeInclusive<u32> = 0xa050..=0xa064;
 /// Blocks of the engines (VCS §1.1.1).
 const BLOCKS: [u32; 3] = [0x2000, 0x1_2000, 0x2_2000];
 
@@ -232,7 +235,8 @@ impl CopyMachine {
         };
         let all = REGISTERS.step_by(4);
         let others = all.filter(|o| {
-            !progress(*o) && !listed(*o) && !FAULTS.contains(o) && *o != CCID && !TLBS.contains(o)
+            let counts = progress(*o) || WORK_COUNTERS.contains(o) || TLBS.contains(o);
+            !counts && !listed(*o) && !FAULTS.contains(o) && *o != CCID
         });
         let differ = |offset| {
             let [now, then] = [self, &before].map(|b| b.machine.gpu.mmio_read32(offset));
