@@ -77,54 +77,50 @@ static void name(unsigned int n, uint32_t handle)
 						  .write_domain = RADEON_GEM_DOMAIN_GTT };
 }
 
+/* How many objects the streams of a row have, and the one to wait for. */
+static unsigned int listed;
+static uint32_t last;
+
+static void submit_once(void)
+{
+	submit(listed);
+}
+
+static void is_done(void)
+{
+	wait_for(last);
+}
+
+static void submit_and_wait(void)
+{
+	submit(listed);
+	wait_for(last);
+}
+
 static void no_commands(void)
 {
+	listed = 1;
+	last = object;
 	name(0, object);
-	submit(1);
-	wait_for(object);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 50; k++)
-			submit(1);
-		rounds[i] = now() - begin;
-		wait_for(object);
-	}
-	report("empty-rcs", 50);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 20; k++) {
-			submit(1);
-			wait_for(object);
-		}
-		rounds[i] = now() - begin;
-	}
-	report("empty-rcs-waited", 20);
+	submit_and_wait();
+	measure("empty-rcs", 50, submit_once, is_done);
+	measure("empty-rcs-waited", 20, submit_and_wait, NULL);
 }
 
 static void many(int count)
 {
 	static uint32_t handles[MAX_OBJECTS];
-	int calls = count >= 1000 ? 4 : 20;
 	char line[64];
 
 	for (int i = 0; i < count; i++) {
 		handles[i] = create(PAGE);
 		name(i, handles[i]);
 	}
-	submit(count);
-	wait_for(handles[0]);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < calls; k++)
-			submit(count);
-		rounds[i] = now() - begin;
-		wait_for(handles[0]);
-	}
+	listed = count;
+	last = handles[0];
+	submit_and_wait();
 	snprintf(line, sizeof(line), "objects-%d", count);
-	report(line, calls);
+	measure(line, count >= 1000 ? 4 : 20, submit_once, is_done);
 	for (int i = 0; i < count; i++)
 		destroy(handles[i]);
 }
@@ -136,70 +132,39 @@ static void lists(void)
 	many(MAX_OBJECTS);
 }
 
+static void create_write_close(void)
+{
+	uint32_t handle = create(MIB);
+	char *there = map(handle, MIB);
+
+	__atomic_store_n(there, 1, __ATOMIC_RELAXED);
+	munmap(there, MIB);
+	destroy(handle);
+}
+
 static void life(void)
 {
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 100; k++)
-			destroy(create(PAGE));
-		rounds[i] = now() - begin;
-	}
-	report("create-close-4k", 100);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 10; k++) {
-			uint32_t handle = create(MIB);
-			char *there = map(handle, MIB);
-
-			__atomic_store_n(there, 1, __ATOMIC_RELAXED);
-			munmap(there, MIB);
-			destroy(handle);
-		}
-		rounds[i] = now() - begin;
-	}
-	report("create-write-close-1m", 10);
+	measure("create-close-4k", 100, create_and_close, NULL);
+	measure("create-write-close-1m", 10, create_write_close, NULL);
 }
 
 static void bytes(void)
 {
-	uint32_t handle = create(MIB);
+	touch_row(create(MIB));
+}
 
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-		char *there = map(handle, MIB);
+static void is_busy(void)
+{
+	struct drm_radeon_gem_busy arg = { .handle = object };
 
-		for (int page = 0; page < 256; page++)
-			__atomic_store_n(&there[page * PAGE], 1, __ATOMIC_RELAXED);
-		munmap(there, MIB);
-		rounds[i] = now() - begin;
-	}
-	report("map-touch-256", 1);
-	destroy(handle);
+	call(DRM_IOCTL_RADEON_GEM_BUSY, &arg, "GEM_BUSY");
 }
 
 static void idle_object(void)
 {
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 200; k++) {
-			struct drm_radeon_gem_busy arg = { .handle = object };
-
-			call(DRM_IOCTL_RADEON_GEM_BUSY, &arg, "GEM_BUSY");
-		}
-		rounds[i] = now() - begin;
-	}
-	report("busy-idle", 200);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 200; k++)
-			wait_for(object);
-		rounds[i] = now() - begin;
-	}
-	report("wait-idle", 200);
+	last = object;
+	measure("busy-idle", 200, is_busy, NULL);
+	measure("wait-idle", 200, is_done, NULL);
 }
 
 static const struct cost_case cases[] = {

@@ -6,6 +6,7 @@
 
 #include <drm/drm.h>
 #include <drm/i915_drm.h>
+#include <stdbool.h>
 
 #include "measure.h"
 
@@ -37,7 +38,7 @@ static void destroy(uint32_t handle)
 	call(DRM_IOCTL_GEM_CLOSE, &arg, "GEM_CLOSE");
 }
 
-static void *map(uint32_t handle, uint64_t size)
+static char *map(uint32_t handle, uint64_t size)
 {
 	/* the first for Sandy Bridge, the second for cards with memory of their own */
 	static const uint64_t kinds[] = { I915_MMAP_OFFSET_WB, I915_MMAP_OFFSET_FIXED };
@@ -109,40 +110,46 @@ static void only_batch(void)
 	objects[0].handle = batch;
 }
 
-static void empty_batches(const char *name, uint64_t engine, uint32_t *contexts, int calls)
+/* What a row submits; if there are contexts, by turns. */
+static struct drm_i915_gem_execbuffer2 submission;
+static const uint32_t *turns;
+static unsigned int turn;
+
+static void submit_once(void)
+{
+	if (turns)
+		submission.rsvd1 = turns[turn++ % CONTEXTS];
+	exec(&submission);
+}
+
+static void is_done(void)
+{
+	wait_for(batch);
+}
+
+static void submit_and_wait(void)
+{
+	exec(&submission);
+	wait_for(batch);
+}
+
+static void empty_batches(const char *name, uint64_t engine, const uint32_t *contexts, int calls)
 {
 	char line[64];
-	struct drm_i915_gem_execbuffer2 arg = of(1, engine);
 
 	only_batch();
-	if (try_call(DRM_IOCTL_I915_GEM_EXECBUFFER2, &arg))
+	submission = of(1, engine);
+	turns = contexts;
+	turn = 0;
+	if (try_call(DRM_IOCTL_I915_GEM_EXECBUFFER2, &submission))
 		return;
 	wait_for(batch);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < calls; k++) {
-			if (contexts)
-				arg.rsvd1 = contexts[k % CONTEXTS];
-			exec(&arg);
-		}
-		rounds[i] = now() - begin;
-		wait_for(batch);
-	}
-	report(name, calls);
+	measure(name, calls, submit_once, is_done);
+	turns = NULL;
 	if (contexts)
 		return;
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 20; k++) {
-			exec(&arg);
-			wait_for(batch);
-		}
-		rounds[i] = now() - begin;
-	}
 	snprintf(line, sizeof(line), "%s-waited", name);
-	report(line, 20);
+	measure(line, 20, submit_and_wait, NULL);
 }
 
 static void eight_contexts(void)
@@ -163,25 +170,15 @@ static void eight_contexts(void)
 static void many_objects(int count)
 {
 	char name[64];
-	struct drm_i915_gem_execbuffer2 arg = of(count + 1, copies);
-	int calls = count >= 1000 ? 4 : 20;
 
 	memset(objects, 0, sizeof(objects));
 	for (int i = 0; i < count; i++)
 		objects[i].handle = create(PAGE);
 	objects[count].handle = batch;
-	exec(&arg);
-	wait_for(batch);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < calls; k++)
-			exec(&arg);
-		rounds[i] = now() - begin;
-		wait_for(batch);
-	}
+	submission = of(count + 1, copies);
+	submit_and_wait();
 	snprintf(name, sizeof(name), "objects-%d", count);
-	report(name, calls);
+	measure(name, count >= 1000 ? 4 : 20, submit_once, is_done);
 	for (int i = 0; i < count; i++)
 		destroy(objects[i].handle);
 }
@@ -196,6 +193,7 @@ static void hundred_relocations(void)
 
 	arg.flags &= ~(uint64_t)I915_EXEC_NO_RELOC;
 	put(own, end, sizeof(end));
+	start();
 	for (int i = 0; i < ROUNDS; i++) {
 		rounds[i] = 0;
 		for (int k = 0; k < 10; k++) {
@@ -226,111 +224,86 @@ static void hundred_relocations(void)
 	destroy(target);
 }
 
+static void create_write_close(void)
+{
+	uint32_t handle = create(MIB);
+
+	put(handle, "x", 1);
+	destroy(handle);
+}
+
+/* Returns false where there are no contexts. */
+static bool context_comes_and_goes(void)
+{
+	struct drm_i915_gem_context_create made = { 0 };
+	struct drm_i915_gem_context_destroy gone = { 0 };
+
+	if (try_call(DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &made))
+		return false;
+	gone.ctx_id = made.ctx_id;
+	call(DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &gone, "GEM_CONTEXT_DESTROY");
+	return true;
+}
+
+static void create_and_destroy_context(void)
+{
+	context_comes_and_goes();
+}
+
 static void life(void)
 {
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
+	measure("create-close-4k", 100, create_and_close, NULL);
+	measure("create-write-close-1m", 10, create_write_close, NULL);
+	if (context_comes_and_goes())
+		measure("context-create-destroy", 20, create_and_destroy_context, NULL);
+}
 
-		for (int k = 0; k < 100; k++)
-			destroy(create(PAGE));
-		rounds[i] = now() - begin;
-	}
-	report("create-close-4k", 100);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
+/* An object of 1 MiB, and as much memory. */
+static uint32_t target_of_copies;
+static char *memory;
 
-		for (int k = 0; k < 10; k++) {
-			uint32_t handle = create(MIB);
+static void put_all(void)
+{
+	put(target_of_copies, memory, MIB);
+}
 
-			put(handle, "x", 1);
-			destroy(handle);
-		}
-		rounds[i] = now() - begin;
-	}
-	report("create-write-close-1m", 10);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 20; k++) {
-			struct drm_i915_gem_context_create made = { 0 };
-			struct drm_i915_gem_context_destroy gone = { 0 };
-
-			if (try_call(DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &made))
-				return;
-			gone.ctx_id = made.ctx_id;
-			call(DRM_IOCTL_I915_GEM_CONTEXT_DESTROY, &gone, "GEM_CONTEXT_DESTROY");
-		}
-		rounds[i] = now() - begin;
-	}
-	report("context-create-destroy", 20);
+static void get_all(void)
+{
+	get(target_of_copies, memory, MIB);
 }
 
 static void bytes(void)
 {
-	char *memory = malloc(MIB);
-	uint32_t handle = create(MIB);
-
+	memory = malloc(MIB);
+	target_of_copies = create(MIB);
 	if (!memory)
 		fail("malloc");
 	memset(memory, 3, MIB);
-	put(handle, memory, MIB);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 4; k++)
-			put(handle, memory, MIB);
-		rounds[i] = now() - begin;
-	}
-	report("pwrite-1m", 4);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 4; k++)
-			get(handle, memory, MIB);
-		rounds[i] = now() - begin;
-	}
-	report("pread-1m", 4);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-		char *there = map(handle, MIB);
-
-		for (int page = 0; page < 256; page++)
-			__atomic_store_n(&there[page * PAGE], 1, __ATOMIC_RELAXED);
-		munmap(there, MIB);
-		rounds[i] = now() - begin;
-	}
-	report("map-touch-256", 1);
-	destroy(handle);
+	put_all();
+	measure("pwrite-1m", 4, put_all, NULL);
+	measure("pread-1m", 4, get_all, NULL);
+	touch_row(target_of_copies);
 	free(memory);
+}
+
+static void is_busy(void)
+{
+	struct drm_i915_gem_busy arg = { .handle = batch };
+
+	call(DRM_IOCTL_I915_GEM_BUSY, &arg, "GEM_BUSY");
 }
 
 static void idle_object(void)
 {
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 200; k++) {
-			struct drm_i915_gem_busy arg = { .handle = batch };
-
-			call(DRM_IOCTL_I915_GEM_BUSY, &arg, "GEM_BUSY");
-		}
-		rounds[i] = now() - begin;
-	}
-	report("busy-idle", 200);
-	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now();
-
-		for (int k = 0; k < 200; k++)
-			wait_for(batch);
-		rounds[i] = now() - begin;
-	}
-	report("wait-idle", 200);
+	measure("busy-idle", 200, is_busy, NULL);
+	measure("wait-idle", 200, is_done, NULL);
 }
 
 /* Each batch waits for the fence of the last. */
 static void fences(void)
 {
 	only_batch();
+	start();
 	for (int i = 0; i < ROUNDS; i++) {
 		double begin = now();
 		int fence = -1;

@@ -7,7 +7,7 @@
  *     figure NAME MEDIAN LEAST
  *
  * The least has no timer's interrupt and no other thread in it. On a modelled GPU, what the model
- * counted in all rounds, with the waits between them, follows as
+ * counted in the rounds, with the waits between them, follows as
  *
  *     count NAME ACCESSES LOADS INTERRUPTS
  *
@@ -103,10 +103,17 @@ static void look(uint64_t counts[COUNTERS])
 	close(fd);
 }
 
-/* What the rounds cost, each of so many calls. */
+static uint64_t before[COUNTERS];
+
+/* The rounds of a row begin. */
+static void start(void)
+{
+	look(before);
+}
+
+/* What the rounds since start() cost, each of so many calls. */
 static void report(const char *name, int calls)
 {
-	static uint64_t before[COUNTERS];
 	uint64_t counts[COUNTERS];
 	double all = (double)ROUNDS * calls;
 
@@ -119,7 +126,53 @@ static void report(const char *name, int calls)
 		       (counts[LOADS] - before[LOADS]) / all,
 		       (counts[INTERRUPTS] - before[INTERRUPTS]) / all);
 	fflush(stdout);
-	memcpy(before, counts, sizeof(before));
+}
+
+/* A row: rounds of so many calls. `after` ends each round, and is not measured. */
+static __always_inline void measure(const char *name, int calls, void (*call_once)(void),
+				    void (*after)(void))
+{
+	start();
+	for (int i = 0; i < ROUNDS; i++) {
+		double begin = now();
+
+		for (int k = 0; k < calls; k++)
+			call_once();
+		rounds[i] = now() - begin;
+		if (after)
+			after();
+	}
+	report(name, calls);
+}
+
+/* Each client has these for its interface. */
+static uint32_t create(uint64_t size);
+static void destroy(uint32_t handle);
+static char *map(uint32_t handle, uint64_t size);
+
+static void create_and_close(void)
+{
+	destroy(create(PAGE));
+}
+
+/* The object of the row below. */
+static uint32_t touched;
+
+static void map_and_touch(void)
+{
+	char *there = map(touched, MIB);
+
+	for (int page = 0; page < MIB / PAGE; page++)
+		__atomic_store_n(&there[page * PAGE], 1, __ATOMIC_RELAXED);
+	munmap(there, MIB);
+}
+
+/* `handle` is an object of 1 MiB, which is closed. */
+static void touch_row(uint32_t handle)
+{
+	touched = handle;
+	measure("map-touch-256", 1, map_and_touch, NULL);
+	destroy(handle);
 }
 
 /* Opens the first render node. */
