@@ -3,8 +3,8 @@
 #
 # shellcheck shell=bash
 
-# tools/testing/bench/figures-GPU: the recorded figures of our driver on the plain kernel. (With execlists, the figures
-# depend on the time of the model's answers, so there is no such file.)
+# tools/testing/bench/figures-GPU: the recorded figures of our driver on the plain kernel. `make check` compares those of
+# GPUs whose GPU_PARTS has bench. (With execlists, the figures depend on the time of the model's answers.)
 # shellcheck disable=SC2034 # bench and check-vm.sh read it
 BENCH_FIGURES=$OURO_TOP/tools/testing/bench/figures
 # The same of the upstream driver, to compare with.
