@@ -2,9 +2,7 @@
 //! Fills, copies, clipping, overlap, tiles and state: commands as dwords, and the bytes that they leave, both by hand
 //! from G45 PRM V1b chapter 8 (sections named at each).
 
-mod blt_support;
-
-use blt_support::{picture, run, xy, Ram, GEN6};
+use crate::blt_support::{picture, run, xy, Ram, GEN6};
 use gpu_model::blt::{execute, BltCaps, BltState, STATE_DWORDS};
 use gpu_model::tiling::Swizzle;
 

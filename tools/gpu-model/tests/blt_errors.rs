@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Wrong commands: which are refused, which are executed and reported, each with the dword that is wrong.
 
-mod blt_support;
-
-use blt_support::{xy, Ram, GEN6};
+use crate::blt_support::{xy, Ram, GEN6};
 use gpu_model::blt::{execute, BltCaps, BltError, BltState, BltStats, Rule, Violation};
 
 /// State of a setup at 0x1000 with the given BR01, nothing clipped.

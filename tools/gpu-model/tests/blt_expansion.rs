@@ -2,9 +2,7 @@
 //! Patterns, monochrome sources, text and colour keys: commands as dwords, and the bytes that they leave, both by hand
 //! from G45 PRM V1b chapter 8 (sections named at each).
 
-mod blt_support;
-
-use blt_support::{picture, run, xy, Ram};
+use crate::blt_support::{picture, run, xy, Ram};
 
 /// §8.2.3.1: a 64 x 64 pattern fill at (128, 128) on a 1024 pixels wide screen, pattern at 100000h.
 #[test]

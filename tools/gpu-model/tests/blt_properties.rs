@@ -2,12 +2,10 @@
 //! What holds for all blits: they come out as pixel after pixel, whatever the operands, the clip rectangle and the
 //! overlap are; and no dwords whatever bring the blitter down.
 
-mod blt_support;
-
 use std::sync::LazyLock;
 
-use blt_support::reference::{ordinary, Draw, Surf, DRAWING};
-use blt_support::{Ram, GEN6};
+use crate::blt_support::reference::{ordinary, Draw, Surf, DRAWING};
+use crate::blt_support::{Ram, GEN6};
 use gpu_model::blt::{decode, execute, length, BltCaps, BltError, BltState};
 use gpu_model::tiling::Swizzle;
 use proptest::prelude::*;

@@ -2,12 +2,10 @@
 //! Every drawing command with every raster operation at every depth, against the document's truth table evaluated bit
 //! by bit (G45 PRM V1b §8.2.1.3).
 
-mod blt_support;
-
 use std::collections::BTreeSet;
 
-use blt_support::reference::{ordinary, DRAWING};
-use blt_support::{header, xy, Ram, GEN6};
+use crate::blt_support::reference::{ordinary, DRAWING};
+use crate::blt_support::{header, xy, Ram, GEN6};
 use gpu_model::blt::{execute, BltState, COMMANDS};
 
 /// Bits of P, S and D that meet in one byte in all eight ways, most significant index first: the result byte is the

@@ -2,9 +2,7 @@
 //! The ALU and predication (DG2 PRM Vol 8 "CS ALU Programming and Design", "Predication"; dwords from the
 //! digest, §2.1). In the ring, global addresses have bit 22 of the header.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{EngineId, Rule};
 

@@ -2,9 +2,7 @@
 //! The blitter (digest §2.2 rows 2 to 5; Tile4's order of blocks from published drivers). The user
 //! spaces are those of the test rig: guest memory from 0x100000 on, local memory from 0x2400000 on.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{EngineId, Rule, StepResult};
 

@@ -2,9 +2,7 @@
 //! The card before anything runs: PCI, fuses, wells, mailbox, tables, interrupts, resets. Literals
 //! are from the digest of DG2, §5, and the sections that the tests name.
 
-mod dg2_rig;
-
-use dg2_rig::{descriptor, Rig, USER_INTERRUPT};
+use crate::dg2_rig::{descriptor, Rig, USER_INTERRUPT};
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{Dg2Config, EngineId, Rule, ENGINES};
 use gpu_model::fault::{Fault, Kind};

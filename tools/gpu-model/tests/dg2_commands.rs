@@ -3,9 +3,7 @@
 //! "Predication", "CS ALU Programming and Design"; dwords from the digest, §2.1). In the ring, global
 //! addresses have bit 22 of the header.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{EngineId, Rule, StepResult};
 

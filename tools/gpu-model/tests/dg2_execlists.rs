@@ -3,9 +3,7 @@
 //! Port", "Context Status", "Preemption", "Logical Ring Context Format"; layouts from the digest,
 //! §4.1, §4.2, §4.4). Context n has ID n + 1.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{Dg2Config, EngineId, Rule, StepResult};
 use gpu_model::trace::Event;

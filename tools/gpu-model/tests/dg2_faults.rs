@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Misbehaviour that is asked for, hostile guests, and the card that runs by itself.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::chaos::Chaos;
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{Dg2, Dg2Config, EngineId, Rule, StepResult, ENGINES};

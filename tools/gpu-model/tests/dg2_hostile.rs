@@ -2,14 +2,11 @@
 //! A hostile guest in front of the modelled DG2: accesses of every place, size and value, and garbage where
 //! its engines take contexts, rings, batches and tables from. The model answers, stays small and ends.
 
-mod dg2_rig;
-mod hostile_rig;
-
-use dg2_rig::{descriptor, start, Rig, LOCAL_AT, ROOT, USER};
+use crate::dg2_rig::{descriptor, start, Rig, LOCAL_AT, ROOT, USER};
+use crate::hostile_rig::{access, noise};
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{Dg2Config, EngineId, ENGINES};
 use gpu_model::model::NoIrq;
-use hostile_rig::{access, noise};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,9 +2,7 @@
 //! Preemption, and waits that give way (DG2 PRM Vol 8 "Preemption", "MI_SEMAPHORE_WAIT"; layouts from the digest,
 //! §4.1, §4.2, §4.4). Context n has ID n + 1.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{EngineId, Rule, StepResult};
 

@@ -2,9 +2,7 @@
 //! Commands that are changed after they were fetched (DG2 PRM Vol 8 "Command Fetch", "Advanced Command
 //! Prefetch", "Self-Modifying Code"; bits of MI_ARB_CHECK and GFX_MODE from the digest).
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::dg2::{Dg2Config, EngineId};
 
 const E: EngineId = EngineId::Bcs;

@@ -2,9 +2,7 @@
 //! What a batch in the per-process space may not do, and the order of writes (DG2 PRM Vol 8 "User Mode
 //! Privileged Commands", "Producer-Consumer Data ordering for MI Commands").
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::dg2::{Dg2Config, EngineId, Rule};
 

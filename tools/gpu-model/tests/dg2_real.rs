@@ -3,9 +3,7 @@
 //!
 //! Expected values are of the digest, and of what the upstream driver reads and writes.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::dg2::{Dg2Config, EngineId, Real, Rule};
 use gpu_model::memory::VecMemory;
 use gpu_model::model::{self, GpuModel, NoIrq, Options};

@@ -3,9 +3,7 @@
 //! live_chain_preempt and live_virtual_engine (gt/selftest_execlists.c) wait for each request that it sends so: with
 //! `--saved-tails image` a save has no access to the tail.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::dg2::{Dg2Config, EngineId};
 use gpu_model::memory::{GuestMemory, MemoryError, VecMemory};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -2,9 +2,7 @@
 //! A trace of a model, converted for viewers by `ouro-decode --what trace`: engines are tracks, and on them lie
 //! contexts, requests, batches and commands; preemptions, page faults and resets are marks.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::dg2::EngineId;
 use serde_json::Value;
 

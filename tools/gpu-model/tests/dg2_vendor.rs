@@ -4,9 +4,7 @@
 //! `opencl/test/unit_test/aub_tests`); their code is not here. As there, a program is a batch of a compute engine that
 //! names registers of the render engine, which bit 17 of a header turns into its own.
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::dg2::EngineId;
 
 const E: EngineId = EngineId::Ccs0;

@@ -2,9 +2,7 @@
 //! How the vendor submits to DG2's execlists on its simulators (`Documentation/gpu/ouro/witnesses.rst`, VW38 and on:
 //! GitHub intel/aubstream), and what an idle engine of a real Tiger Lake shows (TW01 and on).
 
-mod dg2_rig;
-
-use dg2_rig::*;
+use crate::dg2_rig::*;
 use gpu_model::dg2::{Dg2Config, EngineId, ENGINES};
 
 /// The vendor's image of context 0 (VW41, VW43): lists of absolute offsets, in the unused places of the first

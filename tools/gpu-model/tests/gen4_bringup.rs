@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a driver meets first on the modelled Gen4 chips: ids, BARs, configuration space, page table, reset.
 
-mod gen4_rig;
-
-use gen4_rig::*;
+use crate::gen4_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::fault::Fault;
 use gpu_model::memory::VecMemory;

@@ -2,9 +2,7 @@
 //! Commands of the memory interface on the modelled Gen4 chips, batches and what they may not (chapters 1, 2, 5.3.5 to
 //! 5.3.7), and the blitter's on the render ring.
 
-mod gen4_rig;
-
-use gen4_rig::*;
+use crate::gen4_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::ring::chip::{G45, G965, GM45, GM965};
 use gpu_model::ring::lint::Rule;

@@ -2,9 +2,7 @@
 //! Compressors of what is displayed: GM965's, whose run lengths a decoder of this test's own reads back (6), and
 //! GM45's, of which the registers are known (7). Offsets of GM965's registers are the digest's (G-31).
 
-mod gen4_rig;
-
-use gen4_rig::*;
+use crate::gen4_rig::*;
 use gpu_model::ring::chip::{Chip, GM45, GM965};
 use gpu_model::ring::lint::Rule;
 

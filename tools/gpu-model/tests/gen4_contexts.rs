@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Logical contexts on the modelled Gen4 chips (1.15, 5.8).
 
-mod gen4_rig;
-
-use gen4_rig::*;
+use crate::gen4_rig::*;
 use gpu_model::counters::Counter;
 use gpu_model::ring::chip::{G45, G965, GM45};
 use gpu_model::ring::lint::Rule;

@@ -2,9 +2,7 @@
 //! What commands of the modelled Gen4 chips wait for and flip (1.6, 1.9, 1.10, 1.12, 1.21, 5.3.7.3, 5.4.4 to 5.4.6), and
 //! surface probing (1.13).
 
-mod gen4_rig;
-
-use gen4_rig::*;
+use crate::gen4_rig::*;
 use gpu_model::ring::chip::{Chip, G45, G965, GM45, GM965};
 use gpu_model::ring::lint::Rule;
 

@@ -2,9 +2,7 @@
 //! Habits of real machines on the modelled Gen4 chips: what firmware or a kernel before has left, what is late. None
 //! of it is in the document; each is what upstream takes care of (`src/ring/real.rs`).
 
-mod gen4_rig;
-
-use gen4_rig::*;
+use crate::gen4_rig::*;
 use gpu_model::ring::chip::{Chip, G45, G965, GM45};
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{RingConfig, StepResult};

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Rings, interrupts and status pages of the modelled Gen4 chips (5.3.4, 5.4 to 5.6).
 
-mod gen4_rig;
-
-use gen4_rig::*;
+use crate::gen4_rig::*;
 use gpu_model::ring::chip::{G45, G965, GM45, GM965};
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{RingConfig, StepResult};

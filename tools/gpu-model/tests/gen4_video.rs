@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The video codec engine of the modelled G45 and GM45: its commands of the memory interface (chapter 2).
 
-mod gen4_rig;
-
-use gen4_rig::*;
+use crate::gen4_rig::*;
 use gpu_model::ring::chip::{G45, GM45};
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::StepResult;

@@ -2,15 +2,13 @@
 //! Batches of the modelled Ivy Bridge: two levels, spaces, conditional ends (VCS PRM 1.2.4 to 1.2.6,
 //! 1.1.3.1, 1.1.7).
 
-mod ivb_rig;
-
-use gpu_model::counters::Counter;
-use gpu_model::ring::engine::Stop;
-use gpu_model::ring::lint::Rule;
-use ivb_rig::{
+use crate::ivb_rig::{
     block, Rig, BATCH, BCS, END, ENGINES, LRI, RCS, SECOND, SECOND_NS, START, START_NS,
     STORE_GLOBAL, TARGET, VCS,
 };
+use gpu_model::counters::Counter;
+use gpu_model::ring::engine::Stop;
+use gpu_model::ring::lint::Rule;
 
 const INNER: u32 = BATCH + 0x1000;
 

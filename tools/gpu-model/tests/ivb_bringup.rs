@@ -2,15 +2,13 @@
 //! What a driver meets first on the modelled Ivy Bridge: ids, forcewake of several threads, what the
 //! upstream driver's probe reads (digest V-01 to V-08; peer digest A.3, A.9, I.3).
 
-mod ivb_rig;
-
+use crate::ivb_rig::{block, Rig, ENGINES, RCS, STORE_GLOBAL, TARGET};
 use gpu_model::fault::Fault;
 use gpu_model::memory::VecMemory;
 use gpu_model::model::{NoIrq, Options};
 use gpu_model::ring::chip::IVB;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{FifoDrain, RingConfig};
-use ivb_rig::{block, Rig, ENGINES, RCS, STORE_GLOBAL, TARGET};
 use std::sync::Arc;
 
 #[test]
@@ -211,7 +209,7 @@ fn workarounds_stay() {
 
 #[test]
 fn an_idle_machine_in_real_time_runs() {
-    let memory = Arc::new(VecMemory::new(ivb_rig::MEMORY));
+    let memory = Arc::new(VecMemory::new(crate::ivb_rig::MEMORY));
     let gpu = gpu_model::ring::RingGpu::in_real_time(
         RingConfig {
             fifo: FifoDrain::Timed(100),

@@ -2,16 +2,14 @@
 //! Commands of the modelled Ivy Bridge: registers, stores, semaphores, waits, the codec's
 //! (VCS PRM 1.1.2.2, 1.1.3.6 to 1.1.3.8, 1.2.8 to 1.2.18).
 
-mod ivb_rig;
-
+use crate::ivb_rig::{
+    block, status_page, Rig, BATCH, BCS, END, ENGINES, LRI, RCS, START_NS, STORE_GLOBAL, TARGET,
+    VCS,
+};
 use gpu_model::counters::Counter;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::StepResult;
-use ivb_rig::{
-    block, status_page, Rig, BATCH, BCS, END, ENGINES, LRI, RCS, START_NS, STORE_GLOBAL, TARGET,
-    VCS,
-};
 
 /// MI_LOAD_REGISTER_MEM and MI_STORE_REGISTER_MEM through the global table (1.2.18, 1.2.11).
 const LRM: u32 = 0x14c0_0001;

@@ -2,10 +2,10 @@
 //! Flushes of the modelled Ivy Bridge: MI_FLUSH_DW, sync flushes, PIPE_CONTROL
 //! (VCS PRM 1.1.3.3, 1.1.3.5, 1.2.7, 1.2.14; peer digest A.9).
 
-mod ivb_rig;
-
+use crate::ivb_rig::{
+    block, status_page, Rig, BATCH, BCS, END, ENGINES, RCS, START_NS, TARGET, VCS,
+};
 use gpu_model::ring::lint::Rule;
-use ivb_rig::{block, status_page, Rig, BATCH, BCS, END, ENGINES, RCS, START_NS, TARGET, VCS};
 
 /// MI_FLUSH_DW of so many dwords.
 const fn flush(bits: u32, dwords: u32) -> u32 {

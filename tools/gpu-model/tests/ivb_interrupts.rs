@@ -2,17 +2,15 @@
 //! Interrupts, errors and the watchdog of the modelled Ivy Bridge (VCS PRM 1.1.5, 1.1.6; digest V-07,
 //! V-08).
 
-mod ivb_rig;
-
+use crate::ivb_rig::{
+    block, status_page, CountIrq, Rig, BATCH, BCS, ENGINES, LRI, RCS, START_NS, STORE,
+    STORE_GLOBAL, TARGET, VCS,
+};
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::memory::VecMemory;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{RingGpu, StepResult};
-use ivb_rig::{
-    block, status_page, CountIrq, Rig, BATCH, BCS, ENGINES, LRI, RCS, START_NS, STORE,
-    STORE_GLOBAL, TARGET, VCS,
-};
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
@@ -272,7 +270,7 @@ fn a_hung_engine_is_told_of() {
 fn a_watchdog_that_the_cpu_starts_wakes_its_engine() {
     // In real time, with nothing to do: 10 ms.
     let irq = Arc::new(CountIrq::default());
-    let memory = Arc::new(VecMemory::new(ivb_rig::MEMORY));
+    let memory = Arc::new(VecMemory::new(crate::ivb_rig::MEMORY));
     let gpu = RingGpu::in_real_time(Rig::choices(), memory, irq.clone());
     gpu.start_engines();
     gpu.mmio_write32(0xa188, 0x0001_0001);

@@ -2,17 +2,15 @@
 //! Translation of the modelled Ivy Bridge: per-process tables of each engine, groups of the
 //! directory, TLBs and what shows them (VCS PRM 1.1.2, 1.1.3.4, 1.1.9; digest V-05, V-17).
 
-mod ivb_rig;
-
+use crate::ivb_rig::{
+    block, Rig, BATCH, BCS, END, ENGINES, LRI, RCS, START, START_NS, STORE, STORE_GLOBAL, TARGET,
+    VCS,
+};
 use gpu_model::counters::Counter;
 use gpu_model::intel::tlb::AddressSpace;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{RingConfig, Wrote};
-use ivb_rig::{
-    block, Rig, BATCH, BCS, END, ENGINES, LRI, RCS, START, START_NS, STORE, STORE_GLOBAL, TARGET,
-    VCS,
-};
 
 /// Page tables of processes.
 const TABLE: u32 = 0x100000;

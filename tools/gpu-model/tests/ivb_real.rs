@@ -4,11 +4,9 @@
 //!
 //! Expected values are what the upstream driver reads and writes (peer digest A.9, I.3).
 
-mod ivb_rig;
-
+use crate::ivb_rig::{Rig, STORE_GLOBAL, TARGET, VCS};
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::RingConfig;
-use ivb_rig::{Rig, STORE_GLOBAL, TARGET, VCS};
 
 fn config(habits: &str) -> RingConfig {
     RingConfig {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of the modelled Ivy Bridge: offsets, reset values, masks (VCS PRM 1.1).
 
-mod ivb_rig;
-
+use crate::ivb_rig::{block, Rig, ENGINES};
 use gpu_model::ring::lint::Rule;
-use ivb_rig::{block, Rig, ENGINES};
 
 #[test]
 fn registers_of_the_chapter_after_power_on() {

@@ -2,13 +2,11 @@
 //! Rings of the modelled Ivy Bridge: registers, stop, arbitration, reports of the head
 //! (VCS PRM 1.1.3, 1.1.4, 1.2.2, 1.2.3).
 
-mod ivb_rig;
-
-use gpu_model::ring::lint::Rule;
-use gpu_model::ring::StepResult;
-use ivb_rig::{
+use crate::ivb_rig::{
     block, hws_pga, status_page, Rig, BCS, ENGINES, LRI, RCS, STORE_GLOBAL, TARGET, VCS,
 };
+use gpu_model::ring::lint::Rule;
+use gpu_model::ring::StepResult;
 
 #[test]
 fn each_ring_stores_a_value() {
@@ -258,9 +256,9 @@ fn a_pending_head_is_forgotten_where_it_is_reached() {
 fn arbitration_checks_are_for_rings() {
     // 1.2.2: "cannot be placed in a batch buffer": the pending head stays.
     let rig = Rig::new();
-    rig.put(ivb_rig::BATCH, &[0x0280_0000, ivb_rig::END]);
+    rig.put(crate::ivb_rig::BATCH, &[0x0280_0000, crate::ivb_rig::END]);
     rig.set(0x12134, 0x101);
-    rig.submit(VCS, &[ivb_rig::START, ivb_rig::BATCH]);
+    rig.submit(VCS, &[crate::ivb_rig::START, crate::ivb_rig::BATCH]);
     assert_eq!(rig.gpu.step(VCS), StepResult::Ran);
     assert_eq!(rig.gpu.step(VCS), StepResult::Ran);
     assert_eq!(rig.gpu.lint_count(Rule::RingOnly), 1);

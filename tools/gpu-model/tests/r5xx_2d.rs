@@ -4,11 +4,9 @@
 //!
 //! The canvas is 64 x 32 pixels of 32 bits at 0x100000, rows of 256 bytes.
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{canvas::*, packet, type0, Rig};
 use gpu_model::counters::Counter;
 use gpu_model::r5xx::{Rule, Unit};
-use r5xx_rig::{canvas::*, packet, type0, Rig};
 
 /// The halves of a coordinate, packet by packet (§5.2.2.2 to §5.2.2.11; trap 1).
 #[test]
@@ -410,7 +408,10 @@ fn the_kernels_copy() {
     rig.put_guest(0x4000, &page);
     // From the GART to video memory and to another place there.
     let at = |offset: u32| 64 << 22 | offset >> 10;
-    for (from, to) in [(r5xx_rig::GTT + 0x4000, 0x20_0000), (0x20_0000, 0x30_0000)] {
+    for (from, to) in [
+        (crate::r5xx_rig::GTT + 0x4000, 0x20_0000),
+        (0x20_0000, 0x30_0000),
+    ] {
         rig.run(&[
             0xc008_9b00,
             0x52cc_36ff,

@@ -3,10 +3,8 @@
 //!
 //! The canvas is 64 x 32 pixels of 32 bits at 0x100000, rows of 256 bytes.
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{canvas::*, packet, type0, Rig};
 use gpu_model::r5xx::Rule;
-use r5xx_rig::{canvas::*, packet, type0, Rig};
 
 /// §5.2.2: brushes of 8 x 8 bits, opaque and transparent, both orders of bits, moved; of pixels; and
 /// how many dwords each has.

@@ -4,10 +4,8 @@
 //!
 //! The canvas is 64 x 32 pixels of 32 bits at 0x100000, rows of 256 bytes.
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{canvas::*, packet, type0, Rig};
 use gpu_model::r5xx::{Lockup, Rule};
-use r5xx_rig::{canvas::*, packet, type0, Rig};
 
 /// The engine is busy until the host's data has come (§5.2.2: "loaded through the HOSTDATA
 /// registers"); a wait for it then never ends.

@@ -2,11 +2,9 @@
 //! Draws: exactly the vertices that are announced, and every byte that would be read or written (R5xx
 //! guide §5.2.3, §6.2, §6.4.1, §6.6; fields from digest §2.6, §3.5, §4.7).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{draw::*, packet, type0, Rig, GTT};
 use gpu_model::counters::Counter;
 use gpu_model::r5xx::{Rule, Unit};
-use r5xx_rig::{draw::*, packet, type0, Rig, GTT};
 
 const VBUF: u32 = 0x28;
 const IMMD: u32 = 0x29;

@@ -2,10 +2,8 @@
 //! Surfaces of draws: every byte that would be read or written (R5xx guide §6.2, §6.4.1, §6.6; fields from digest
 //! §2.6, §3.5, §4.7).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{draw::*, packet, type0, Rig};
 use gpu_model::r5xx::{Access, Rule, Unit};
-use r5xx_rig::{draw::*, packet, type0, Rig};
 
 const IMMD_2: u32 = 0x35;
 /// Scissor 3, 2 to 10, 4: both corners inside.

@@ -2,12 +2,10 @@
 //! The card as a driver finds it: configuration space, BIOS image, registers that must have a
 //! meaning, memory ranges, the GART (digest §5).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{config, Rig, GTT, TABLE};
 use gpu_model::counters::Counter;
 use gpu_model::model::GpuModel;
 use gpu_model::r5xx::Rule;
-use r5xx_rig::{config, Rig, GTT, TABLE};
 
 fn config_dword(rig: &Rig, offset: u64) -> u32 {
     let mut b = [0; 4];

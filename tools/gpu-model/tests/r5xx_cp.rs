@@ -2,11 +2,9 @@
 //! The command processor: ring, packets, indirect buffers, scratch registers, waits, interrupts, reset
 //! (R5xx guide §4, §5.1, §5.2.4, §5.2.5).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{config, packet, type0, type3, Rig, GTT, INDIRECT, RING, WRITE_BACK};
 use gpu_model::counters::Counter;
 use gpu_model::r5xx::{Lockup, Rule};
-use r5xx_rig::{config, packet, type0, type3, Rig, GTT, INDIRECT, RING, WRITE_BACK};
 
 const NOP: u32 = 0x8000_0000;
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Injected misbehaviour, chaos, hostile streams, and the device on a thread of its own.
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{config, packet, type0, Rig, WRITE_BACK};
 use gpu_model::chaos::Chaos;
 use gpu_model::counters::Counter;
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::memory::VecMemory;
 use gpu_model::model::{self, GpuModel, NoIrq, Options};
 use gpu_model::r5xx::{Lockup, R5xx, Rule};
-use r5xx_rig::{config, packet, type0, Rig, WRITE_BACK};
 use std::sync::Arc;
 
 fn scratch(value: u32) -> [u32; 2] {

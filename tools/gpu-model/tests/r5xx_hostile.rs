@@ -2,14 +2,11 @@
 //! A hostile guest in front of the modelled R5xx: accesses of every place, size and value, and garbage on
 //! the ring, in indirect buffers, in its table and in its microcode. The model answers, stays small and ends.
 
-mod hostile_rig;
-mod r5xx_rig;
-
+use crate::hostile_rig::{access, noise};
+use crate::r5xx_rig::{config, type0, type3, Rig, GTT, INDIRECT};
 use gpu_model::counters::Counter;
 use gpu_model::r5xx::R5xxConfig;
-use hostile_rig::{access, noise};
 use proptest::prelude::*;
-use r5xx_rig::{config, type0, type3, Rig, GTT, INDIRECT};
 
 const CHIPS: [&str; 4] = ["rv515", "rv530", "r520", "r580"];
 

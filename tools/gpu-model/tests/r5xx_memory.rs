@@ -2,11 +2,9 @@
 //! What the CPU sees of video memory, and the DMA channels (R5xx guide §2.2, §4.7, §4.14; digest §4.1,
 //! §4.2).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{type0, Rig, GTT};
 use gpu_model::counters::Counter;
 use gpu_model::r5xx::Rule;
-use r5xx_rig::{type0, Rig, GTT};
 
 const SURFACE: u32 = 0x10_0000;
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Draws leave pixels: clears, triangles, depth (digest of 3D, §14.2, §15.3, §15.4, §16.1).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{packet, picture::*, Rig};
 use gpu_model::r5xx::Unit;
-use r5xx_rig::{packet, picture::*, Rig};
 
 /// What §15.3 has of it in BGRA8.
 const COLOUR: [f32; 4] = [1.0, 0.5, 0.25, 0.75];

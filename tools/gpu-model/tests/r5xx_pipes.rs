@@ -2,10 +2,8 @@
 //! Pipes and what is written to them: SU_REG_DEST (42C8), and FG_ZBREG_DEST (4BE8) on RV530 (digest of
 //! 3D, §12.7; AMD's page of ZB_ZPASS_ADDR).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{config, packet, type0, Rig};
 use gpu_model::r5xx::{Access, Rule, Unit};
-use r5xx_rig::{config, packet, type0, Rig};
 
 const DEST: u32 = 0x42c8;
 const Z_DEST: u32 = 0x4be8;

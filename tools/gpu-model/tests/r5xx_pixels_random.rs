@@ -2,11 +2,9 @@
 //! Whatever registers, programs and vertices say: a draw ends, nothing panics, and no byte is written that was not
 //! told as written before (the list that command-stream checkers are measured by).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{picture::*, Rig};
 use gpu_model::r5xx::Unit;
 use proptest::prelude::*;
-use r5xx_rig::{picture::*, Rig};
 
 const VRAM: usize = 16 << 20;
 

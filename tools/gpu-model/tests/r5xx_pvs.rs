@@ -2,10 +2,8 @@
 //! The vertex shader: the vectors of the digest of 3D, §15.1, some of which ran on a card, and what
 //! goes for all operations (R5xx guide §6.5.1, §6.5.6, §6.5.9).
 
-mod r5xx_pvs_rig;
-
+use crate::r5xx_pvs_rig::*;
 use gpu_model::r5xx::pvs::{Note, Notes, Vec4};
-use r5xx_pvs_rig::*;
 
 /// A lane that is not written keeps this.
 const KEPT: f32 = 99.0;

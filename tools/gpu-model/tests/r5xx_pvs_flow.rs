@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Jumps, loops and subroutines of vertex programs (R5xx guide §6.5.5; digest of 3D, §3.4, §15.1).
 
-mod r5xx_pvs_rig;
-
+use crate::r5xx_pvs_rig::*;
 use gpu_model::r5xx::pvs::{Note, Notes};
-use r5xx_pvs_rig::*;
 
 const JUMP: u32 = 1;
 const LOOP: u32 = 2;

@@ -2,9 +2,7 @@
 //! The operations of the math engine, one by one, by their listings in R5xx guide §6.5.8 (opcodes in §6.5.9).
 //! Only w of a source counts; the others hold NaN here.
 
-mod r5xx_pvs_rig;
-
-use r5xx_pvs_rig::*;
+use crate::r5xx_pvs_rig::*;
 use std::f32::consts::{LOG2_10, PI};
 
 /// A source that an operation does not have.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The predicate of vertex programs, and what does without it (R5xx guide §6.5.3, §6.5.4, §6.5.9).
 
-mod r5xx_pvs_rig;
-
+use crate::r5xx_pvs_rig::*;
 use gpu_model::r5xx::pvs::Vec4;
-use r5xx_pvs_rig::*;
 
 const fn all(v: f32) -> Vec4 {
     [v; 4]

@@ -3,15 +3,12 @@
 //! (`r5xx_pvs_second`), bit for bit, with each NaN as any other, in as many instructions. Both have results of 64 bits
 //! that are rounded, as the guide gives no precision; what it leaves open is not compared.
 
-mod r5xx_pvs_second;
-mod second_rig;
-
+use crate::r5xx_pvs_second::{Open, Registers};
+use crate::second_rig::check;
 use gpu_model::r5xx::pvs::{Code, Control, FlowControl, MathOp, Program, Vec4, VectorOp, Vertex};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use r5xx_pvs_second::{Open, Registers};
-use second_rig::check;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::f32::consts::{FRAC_PI_2, PI};
@@ -221,7 +218,7 @@ fn compare(
     let store = Code::of(code);
     let run = Program::new(&store, constants, &control(registers)).run(model, limit);
     let mut mine = before;
-    match r5xx_pvs_second::run(code, constants, registers, &mut mine, limit) {
+    match crate::r5xx_pvs_second::run(code, constants, registers, &mut mine, limit) {
         Err(open) => count(tally, Some(open)),
         Ok(steps) => {
             prop_assert_eq!(bits(&mine), bits(model), "{:08x?} {:x?}", code, registers);
@@ -487,7 +484,8 @@ fn each_operation_comes_to_the_same() {
                     mine.input[0] = [c, a, b, c];
                     let mut other = mine.clone();
                     Program::new(&store, &constants, &Control::default()).run(&mut mine, 1);
-                    match r5xx_pvs_second::run(&words, &constants, &registers, &mut other, 1) {
+                    match crate::r5xx_pvs_second::run(&words, &constants, &registers, &mut other, 1)
+                    {
                         Ok(_) => {
                             let result = |v: &Vertex| (nan(&v.temporary[6]), v.predicate);
                             assert_eq!(result(&mine), result(&other), "{op:#x} {a} {b} {c} {w}");

@@ -2,10 +2,8 @@
 //! Addresses of vertex programs and their limits (R5xx guide §6.5.1, §6.4.11), and programs that are wrong: each
 //! has a result, and is told.
 
-mod r5xx_pvs_rig;
-
+use crate::r5xx_pvs_rig::*;
 use gpu_model::r5xx::pvs::{Note, Notes, Vec4};
-use r5xx_pvs_rig::*;
 
 fn only(note: Note) -> Notes {
     [note].into_iter().collect()

@@ -2,10 +2,8 @@
 //! The operations of the vector engine, one by one, by their listings in R5xx guide §6.5.7 (opcodes in §6.5.9).
 //! Sources of 0, -0 and of what is not a number are there where the listing decides.
 
-mod r5xx_pvs_rig;
-
+use crate::r5xx_pvs_rig::*;
 use gpu_model::r5xx::pvs::Vec4;
-use r5xx_pvs_rig::*;
 
 /// A source that an operation does not have.
 const NONE: Vec4 = [NAN; 4];

@@ -4,10 +4,8 @@
 //!
 //! The canvas of 2D is at 0x100000 (1 KB units: 0x400), 8888; fills are of one pixel unless said.
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{config, packet, type0, Rig, GTT, INDIRECT};
 use gpu_model::r5xx::{Access, Rule, Unit};
-use r5xx_rig::{config, packet, type0, Rig, GTT, INDIRECT};
 
 /// Destination given, solid brush, 8888, PATCOPY from memory, comparison and masks off.
 const FILL: u32 = 0x52f0_36d3;

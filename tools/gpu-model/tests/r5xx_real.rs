@@ -3,12 +3,10 @@
 //!
 //! Expected values are of digest §3.2 and §5.2, and of what the upstream driver reads and writes.
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{config, Rig, TABLE};
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::model::GpuModel;
 use gpu_model::r5xx::{Real, Rule};
-use r5xx_rig::{config, Rig, TABLE};
 
 /// A card with one habit, not brought up.
 fn with(habits: &str) -> Rig {

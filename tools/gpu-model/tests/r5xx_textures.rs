@@ -2,9 +2,7 @@
 //! Draws look up textures: copies as user space does them, wrap modes, filters, levels (digest of 3D, §6.3, §10,
 //! §14.2).
 
-mod r5xx_rig;
-
-use r5xx_rig::{picture::*, Rig};
+use crate::r5xx_rig::{picture::*, Rig};
 
 const TEXTURE: u32 = 0x30_0000;
 const POINTS: u32 = 1;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The pixel shader: the vectors of the digest of 3D, §15.2, some of which ran on a card.
 
-mod r5xx_us_rig;
-
+use crate::r5xx_us_rig::*;
 use gpu_model::r5xx::us::{Detail, Notes};
-use r5xx_us_rig::*;
 
 /// U4 to U33: what becomes of a temporary.
 #[test]

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The pixel shader: branches, loops, calls, and what is odd (digest of 3D, §9.5, §9.6, vectors of §15.2).
 
-mod r5xx_us_rig;
-
+use crate::r5xx_us_rig::*;
 use gpu_model::r5xx::us::{Note, Notes, Program, Run, STEPS};
-use r5xx_us_rig::*;
 
 /// U33: a constant by aL, which is 1 in a loop whose constant says so.
 #[test]

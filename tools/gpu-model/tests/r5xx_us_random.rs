@@ -3,17 +3,14 @@
 //! (`r5xx_us_second`). Where the precision is open (RCP, RSQ, EX2, LN2, SIN, COS, projected coordinates) 2^-20 is
 //! allowed, as §9.3 says; all else is compared bit for bit, with each NaN as any other.
 
-mod r5xx_us_second;
-mod second_rig;
-
+use crate::r5xx_us_second::any::{instruction, vector};
+use crate::r5xx_us_second::programs::{statements, Compiler, Statement};
+use crate::r5xx_us_second::word::Inst;
+use crate::r5xx_us_second::{Machine, Pixel, Registers, Seen};
+use crate::second_rig::check;
 use gpu_model::r5xx::us::{Control, Detail, Lookup, Pixels, Program, Quad, Sampler};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use r5xx_us_second::any::{instruction, vector};
-use r5xx_us_second::programs::{statements, Compiler, Statement};
-use r5xx_us_second::word::Inst;
-use r5xx_us_second::{Machine, Pixel, Registers, Seen};
-use second_rig::check;
 use std::cell::Cell;
 
 /// Instructions after which a program is stopped.

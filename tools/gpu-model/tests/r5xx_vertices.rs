@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Draws run the vertex program over what they fetch (R5xx guide §6.2, §6.4.7, §6.4.11, §6.5; digest of 3D, §2, §3).
 
-mod r5xx_rig;
-
+use crate::r5xx_rig::{config, draw::*, packet, type0, Rig, GTT};
 use gpu_model::counters::Counter;
 use gpu_model::r5xx::{R5xxConfig, Rule, ShadedVertex, Unit};
-use r5xx_rig::{config, draw::*, packet, type0, Rig, GTT};
 
 const LOAD_VBPNTR: u32 = 0x2f;
 const VBUF_2: u32 = 0x34;

@@ -2,13 +2,11 @@
 //! Batch buffers of the modelled Sandy Bridge: start, chain, end, privilege (SNB PRM V1P2 §5.3.5,
 //! §5.3.7; VCS PRM 1.2.5–1.2.6; digest §2.3).
 
-mod snb_rig;
-
+use crate::snb_rig::{block, Rig, BATCH, TARGET};
 use gpu_model::counters::Counter;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, RingConfig, StepResult, ENGINES};
-use snb_rig::{block, Rig, BATCH, TARGET};
 use std::collections::BTreeSet;
 
 const BCS: EngineId = EngineId::Bcs;

@@ -2,13 +2,11 @@
 //! Chaos in the modelled Sandy Bridge: gentle, all work comes right; hard, a reset ends it. And the
 //! test capability by which a guest begins it, pulls the card and puts it back.
 
-mod snb_rig;
-
+use crate::snb_rig::{Rig, TARGET};
 use gpu_model::chaos::Chaos;
 use gpu_model::counters::Counter;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::EngineId;
-use snb_rig::{Rig, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
 const BCS: EngineId = EngineId::Bcs;

@@ -3,10 +3,8 @@
 //! bits are those of the kernel's `intel_gt_regs.h`, `mchbar_regs.h` and `intel_pcode_regs.h`, the unit of 1.28 us is
 //! of `intel_rps.c`, and what is expected is what `selftest_rps.c` and `selftest_llc.c` assert on real chips.
 
-mod snb_rig;
-
+use crate::snb_rig::Rig;
 use gpu_model::ring::{EngineId, RingConfig};
-use snb_rig::Rig;
 
 /// The unit, in nanoseconds.
 const UNIT: u64 = 1280;

@@ -2,13 +2,11 @@
 //! MI commands of the modelled Sandy Bridge, one by one (digest §2.3; SNB PRM V1P2 §5.3; VCS PRM
 //! 1.2), with literal dwords.
 
-mod snb_rig;
-
+use crate::snb_rig::{block, Rig, BATCH, TARGET};
 use gpu_model::counters::Counter;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, RingConfig, ENGINES};
-use snb_rig::{block, Rig, BATCH, TARGET};
 
 const BCS: EngineId = EngineId::Bcs;
 const RCS: EngineId = EngineId::Rcs;

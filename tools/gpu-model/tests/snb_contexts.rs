@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Logical contexts of the modelled Sandy Bridge (SNB PRM V1P2 §5.8).
 
-mod snb_rig;
-
+use crate::snb_rig::{Rig, BATCH, TARGET};
 use gpu_model::counters::Counter;
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, RingConfig};
-use snb_rig::{Rig, BATCH, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
 /// Two context images, two pages each.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Injected faults of the modelled Sandy Bridge: each one shows, once, and ends as it should.
 
-mod snb_rig;
-
+use crate::snb_rig::{status_page, Rig, BATCH, TARGET};
 use gpu_model::counters::Counter;
 use gpu_model::fault::{Fault, Kind, KINDS};
 use gpu_model::ring::engine::Stop;
 use gpu_model::ring::{EngineId, RingConfig, StepResult};
-use snb_rig::{status_page, Rig, BATCH, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
 const BCS: EngineId = EngineId::Bcs;

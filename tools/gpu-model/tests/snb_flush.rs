@@ -2,11 +2,9 @@
 //! PIPE_CONTROL, MI_FLUSH_DW and MI_FLUSH of the modelled Sandy Bridge: stores, invalidation,
 //! interrupts, workaround rules (digest §2.4; VCS PRM 1.2.7; SNB PRM V1P2 §5.3.10–5.3.11).
 
-mod snb_rig;
-
+use crate::snb_rig::{block, status_page, Rig, BATCH, TARGET};
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, RingConfig};
-use snb_rig::{block, status_page, Rig, BATCH, TARGET};
 
 const RCS: EngineId = EngineId::Rcs;
 const VCS: EngineId = EngineId::Vcs;

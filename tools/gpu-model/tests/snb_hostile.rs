@@ -3,9 +3,8 @@
 //! garbage on rings with the engines on their threads, memory that comes and goes under them, a
 //! client that leaves in the middle of a message. The model answers, stays small and ends.
 
-mod hostile_rig;
-mod snb_rig;
-
+use crate::hostile_rig::{access, noise};
+use crate::snb_rig::Rig;
 use gpu_model::dma::DmaMemory;
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::memory::GuestMemory;
@@ -13,9 +12,7 @@ use gpu_model::model::{self, NoIrq, Options};
 use gpu_model::ring::chip::CHIPS;
 use gpu_model::ring::{RingConfig, RingGpu};
 use gpu_model::server::{serve, VfioIrq};
-use hostile_rig::{access, noise};
 use proptest::prelude::*;
-use snb_rig::Rig;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

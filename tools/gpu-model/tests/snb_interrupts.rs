@@ -2,12 +2,10 @@
 //! Interrupts and errors of the modelled Sandy Bridge through every mask (SNB PRM V1P2 §5.4–5.7;
 //! VCS PRM 1.1.6; digest G-11..G-14).
 
-mod snb_rig;
-
+use crate::snb_rig::{block, status_page, Rig};
 use gpu_model::counters::Counter;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, ENGINES};
-use snb_rig::{block, status_page, Rig};
 
 /// MI_USER_INTERRUPT.
 const USER: [u32; 2] = [0x0100_0000, 0];

@@ -2,13 +2,11 @@
 //! Translation in the modelled Sandy Bridge: both tables, stale TLBs, faults, the aperture
 //! (SNB PRM V1P2 §2.2–2.3, §4.5.4, §4.6, §5.7.2.1).
 
-mod snb_rig;
-
+use crate::snb_rig::{Rig, BATCH, TARGET};
 use gpu_model::memory::{GuestMemory, VecMemory};
 use gpu_model::model::NoIrq;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, RingConfig, RingGpu, ENGINES};
-use snb_rig::{Rig, BATCH, TARGET};
 use std::sync::Arc;
 
 const STORE_GLOBAL: u32 = 0x1040_0002;
@@ -150,7 +148,7 @@ fn two_level_walk() {
     // §2.3: directory in the global table's storage, table in memory; bit 22 selects the space.
     for e in ENGINES {
         let rig = Rig::new();
-        ppgtt(&rig, snb_rig::block(e));
+        ppgtt(&rig, crate::snb_rig::block(e));
         rig.run(
             e,
             &[
@@ -171,7 +169,7 @@ fn two_level_walk() {
             e.name()
         );
         assert_eq!(
-            rig.reg(snb_rig::block(e) + 0x518),
+            rig.reg(crate::snb_rig::block(e) + 0x518),
             0x0040_0000,
             "readback (digest G-20)"
         );

@@ -2,14 +2,12 @@
 //! Configuration space of the modelled Sandy Bridge, the test capability, resets from outside
 //! (digest G-01..G-05; peer digest A.2).
 
-mod snb_rig;
-
+use crate::snb_rig::{Rig, TARGET};
 use gpu_model::counters::{Counter, NAMES};
 use gpu_model::fault::Kind;
 use gpu_model::memory::VecMemory;
 use gpu_model::model::{build, GpuModel, NoIrq, Options};
 use gpu_model::ring::{EngineId, RingConfig};
-use snb_rig::{Rig, TARGET};
 use std::sync::Arc;
 
 fn dword(rig: &Rig, at: usize) -> u32 {

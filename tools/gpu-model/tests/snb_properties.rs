@@ -2,12 +2,10 @@
 //! Whatever a driver or a user's batch does to the modelled Sandy Bridge, it answers: no panic, no
 //! endless step.
 
-mod snb_rig;
-
+use crate::snb_rig::{block, ring_base, Rig, BATCH};
 use gpu_model::ring::{EngineId, RingConfig, ENGINES};
 use gpu_model::test_capability::{command, COMMAND, OFFSET};
 use proptest::prelude::*;
-use snb_rig::{block, ring_base, Rig, BATCH};
 
 /// An access of the CPU.
 #[derive(Clone, Debug)]
@@ -87,7 +85,7 @@ fn dwords() -> impl Strategy<Value = u32> {
     ]
 }
 
-const MEMORY_DWORDS: u32 = (snb_rig::MEMORY / 4) as u32;
+const MEMORY_DWORDS: u32 = (crate::snb_rig::MEMORY / 4) as u32;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]

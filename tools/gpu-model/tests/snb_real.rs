@@ -4,13 +4,11 @@
 //!
 //! Expected values are of real machines' error records, and of what the upstream driver reads and writes.
 
-mod snb_rig;
-
+use crate::snb_rig::{Rig, BATCH, TARGET};
 use gpu_model::fault::{Fault, Kind};
 use gpu_model::model::GpuModel;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, Real, RingConfig};
-use snb_rig::{Rig, BATCH, TARGET};
 
 /// Nanoseconds of a frame and a bit.
 const FRAME: u64 = 17_000_000;

@@ -2,14 +2,12 @@
 //! Registers of the modelled Sandy Bridge: reset values, write rules, forcewake, FIFO, reset,
 //! mailbox (SNB PRM V1P2 §3, §5.9; VCS PRM 1.1; digest §5).
 
-mod snb_rig;
-
+use crate::snb_rig::{block, Rig, TARGET};
 use gpu_model::counters::Counter;
 use gpu_model::memory::VecMemory;
 use gpu_model::model::NoIrq;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, FifoDrain, RingConfig, RingGpu, ENGINES};
-use snb_rig::{block, Rig, TARGET};
 use std::sync::Arc;
 
 /// All three engines.

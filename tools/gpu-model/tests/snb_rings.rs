@@ -2,12 +2,10 @@
 //! Rings of the modelled Sandy Bridge: registers, wrap, stop, head reports
 //! (SNB PRM V1P2 §5.3.4; VCS PRM 1.1.4).
 
-mod snb_rig;
-
+use crate::snb_rig::{block, status_page, Rig, BATCH, TARGET};
 use gpu_model::counters::Counter;
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{EngineId, RingConfig, StepResult, ENGINES};
-use snb_rig::{block, status_page, Rig, BATCH, TARGET};
 
 /// MI_STORE_DATA_IMM through the global table: 0x20 << 23, bit 22, length 2.
 const STORE_GLOBAL: u32 = 0x1040_0002;

@@ -2,11 +2,9 @@
 //! Engines on threads: blits and stores under way while registers are used, tables changed and
 //! engines reset from outside.
 
-mod snb_rig;
-
+use crate::snb_rig::CountIrq;
 use gpu_model::memory::VecMemory;
 use gpu_model::ring::{RingConfig, RingGpu};
-use snb_rig::CountIrq;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -218,6 +218,10 @@ static void never_ends(void)
 	run(&other, 0, target);
 	begin = now();
 	errno = -hang_start(&gpu, &gpu.engines[0], 0, 0, &end.fd, &spin);
+	if (errno == EOPNOTSUPP) {
+		printf("# no hang: streams of this interface cannot jump\n");
+		return;
+	}
 	if (errno)
 		fail("no batch that hangs");
 	run(&other, 0, target);
