@@ -54,6 +54,15 @@ remove_tree() {
     [ ! -e "$1" ] || die "cannot remove $1" "remove it by hand, then start again"
 }
 
+# space_wanted WHAT FOLDER MB: ends the script if the folder's disk has less.
+space_wanted() {
+    local free
+    free=$(df -Pm "$2" | awk 'NR==2 {print $4}')
+    [ "$free" -lt "$3" ] || return 0
+    die "$1: not enough disk space at $2: $free MB free, $3 MB wanted" \
+        "make room (old folders below $OURO_CACHE/target are rebuilt when they are needed), or set OURO_CACHE to a folder on another disk"
+}
+
 step_stop() {
     trap - INT TERM HUP
     [ -z "$STEP_CHILD" ] || kill -TERM -- "-$STEP_CHILD" 2>/dev/null || true
@@ -122,7 +131,7 @@ step_watch() {
 
 # run_step STEP HEAD: makes a step unless it is complete.
 run_step() {
-    local step=$1 head=$2 name=${1%%@*} arg='' dir lock log work want free secs rc=0 begin=$SECONDS
+    local step=$1 head=$2 name=${1%%@*} arg='' dir lock log work secs rc=0 begin=$SECONDS
     [ "$step" = "$name" ] || arg=${step#*@}
     dir=$(step_dir "$step") || die "cannot tell the inputs of '$step'"
     head="$head $("text_$name" "$arg")"
@@ -141,12 +150,7 @@ run_step() {
         return 0
     fi
 
-    want=$("mb_$name" "$arg")
-    free=$(df -Pm "$OURO_CACHE" | awk 'NR==2 {print $4}')
-    if [ "$free" -lt "$want" ]; then
-        die "$head: not enough disk space at $OURO_CACHE: $free MB free, $want MB wanted" \
-            "make room, or set OURO_CACHE to a folder on another disk"
-    fi
+    space_wanted "$head" "$OURO_CACHE" "$("mb_$name" "$arg")"
 
     log=$OURO_CACHE/log/$name${arg:+-$arg}.log
     work=$dir
