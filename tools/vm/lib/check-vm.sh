@@ -427,6 +427,26 @@ check_peer() {
     : >"$RESULTS/$UNIT.cover"
 }
 
+# check_selftests GPU: the short list of i915's own selftests on our model.
+check_selftests() {
+    local gpu=$1 name=$1/peer/selftests verdict test reason log=$VM_LOG/selftests-$1.log
+    gpu_read "$gpu"
+    results_begin "selftests-$gpu"
+    mkdir -p "$VM_LOG"
+    if ! step_ready kernel@selftest; then
+        result SKIP "$name" "their kernel is not built: make check-peer SELFTESTS=1 GPU=$gpu builds it in some 10 minutes"
+        return 0
+    fi
+    "$VM_DIR/selftests" --gpu "$gpu" --only "$GPU_SELFTESTS" >"$log" 2>&1 || true
+    if [ ! -s "$OURO_TOP/build/selftests-peer/$gpu/judged.tsv" ]; then
+        result FAIL "$name" "no result: see ${log#"$OURO_TOP"/}"
+        return 0
+    fi
+    while IFS=$'\t' read -r verdict test reason; do
+        result "$verdict" "$name/$test" "$reason"
+    done <"$OURO_TOP/build/selftests-peer/$gpu/judged.tsv"
+}
+
 # check_bench GPU: compares the cost of ioctls with the recorded figures.
 check_bench() {
     local gpu=$1 name=$1/bench verdict figure reason
