@@ -62,6 +62,9 @@ check-mesa:
 check-gl:
 	@$(vm)/piglit --gpu "$(if $(call said,GPU),$(GPU),rv515)" --kernel "$(kernel)" $(call option,LIST,list) $(call option,LIMIT,limit)
 
+check-replay:
+	@$(vm)/replay
+
 check-setup:
 	@$(vm)/check setup
 
@@ -100,4 +103,4 @@ help:
 	@$(vm)/help
 
 .DEFAULT_GOAL := module
-.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-gl check-setup check-intree intree mutants truth fuzz bench docs rust-analyzer compile_commands.json clean help
+.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-gl check-replay check-setup check-intree intree mutants truth fuzz bench docs rust-analyzer compile_commands.json clean help

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Piece {
     /// The engine's name.
     pub engine: String,
-    /// `user`, `batch`, `ring`, `image`, or what a later format has.
+    /// `user`, `batch`, `ring`, `HW context`, or what a later format has.
     pub kind: String,
     /// GPU address of the first byte.
     pub address: u64,
@@ -22,7 +22,7 @@ pub struct Piece {
 impl Piece {
     /// Whether batches reach it by its address. A ring and a context image have GGTT addresses.
     pub fn is_of_batches(&self) -> bool {
-        self.kind != "ring" && self.kind != "image"
+        self.kind != "ring" && self.kind != "HW context"
     }
 
     /// The index of the dword at an address, if it is in here.
@@ -141,7 +141,7 @@ impl ErrorState {
     }
 
     fn line(&mut self, line: &str) {
-        if line.starts_with("end --- ") {
+        if line.starts_with("--- end ") {
             self.complete = true;
         } else if let Some(piece) = piece(line) {
             self.pieces.push(piece);

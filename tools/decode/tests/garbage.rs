@@ -191,7 +191,7 @@ proptest! {
              {engine}: busy, head {head:#x}, tail {tail:#x}, at {at:#x}, fetching 0x0\n\
              {engine} --- user = 0x00000000 00000400\n{}\n\
              {engine} --- batch = 0x00000000 00000000\n{}\n\
-             {engine} --- ring = 0x00000000 00100000\n{}\nend --- of error state\n",
+             {engine} --- ring = 0x00000000 00100000\n{}\n--- end of error state\n",
             digits(&user), digits(&batch), digits(&ring),
         );
         let dwords = batch.len() + user.len() + ring.len();

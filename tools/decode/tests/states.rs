@@ -87,7 +87,7 @@ fn an_engine_that_stands_in_its_ring() {
     // A ring: MI_USER_INTERRUPT, a command that is none, and the tail behind it.
     let text = "ouro error state 1\ngeneration: gen6\nengine: bcs0\nbatch: none\n\
         bcs0: busy, head 0x4, tail 0x8, at 0x4, fetching 0x30004\n\
-        bcs0 --- ring = 0x00000000 00030000\n~!<<*\"&HDe3z\nend --- of error state\n";
+        bcs0 --- ring = 0x00000000 00030000\n~!<<*\"&HDe3z\n--- end of error state\n";
     assert_eq!(
         section(&printed(text), "ring"),
         [
@@ -106,7 +106,7 @@ fn an_engine_where_no_batch_led_it() {
     let text = "ouro error state 1\ngeneration: gen6\nengine: rcs0\nbatch: 0x10000\n\
         rcs0: busy, head 0x4, tail 0x8, at 0x12004, fetching 0x12004\n\
         rcs0 --- user = 0x00000000 00012000\n~zzz\n\
-        rcs0 --- batch = 0x00000000 00010000\n~\"TSN&z\nend --- of error state\n";
+        rcs0 --- batch = 0x00000000 00010000\n~\"TSN&z\n--- end of error state\n";
     let all = printed(text);
     assert_eq!(
         section(&all, "batch at"),
@@ -130,11 +130,11 @@ fn an_engine_where_no_batch_led_it() {
 fn a_context_image_is_no_batch() {
     let text = "ouro error state 1\ngeneration: gen12\nengine: rcs0\nbatch: 0x10000\n\
         rcs0: busy, head 0x4, tail 0x8, at 0x10004, fetching 0x10004\n\
-        rcs0 --- image = 0x00000000 00010000\n~zzz\nend --- of error state\n";
+        rcs0 --- HW context = 0x00000000 00010000\n~zzz\n--- end of error state\n";
     let all = printed(text);
     assert!(!all.contains("MI_NOOP"), "{all}");
     // The same memory of user space is printed.
-    let user = printed(&text.replace("image", "user"));
+    let user = printed(&text.replace("HW context", "user"));
     assert!(user.contains("MI_NOOP"), "{user}");
 }
 

@@ -44,6 +44,10 @@ build_truth() {
     RUSTFLAGS="-C target-feature=+crt-static" cargo_program ouro-truth --target x86_64-unknown-linux-gnu
 }
 
+build_decode() {
+    cargo_program ouro-decode
+}
+
 build_compare() {
     cargo_program ouro-compare
 }

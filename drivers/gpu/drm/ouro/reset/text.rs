@@ -70,7 +70,7 @@ pub(super) fn render(state: &ErrorState, hardware: &Hardware) -> Result<VVec<u8>
                 Kind::User => "user",
                 Kind::Batch => "batch",
                 Kind::Ring => "ring",
-                Kind::Image => "image",
+                Kind::Image => "HW context",
             };
             let _ = writeln!(
                 out,
@@ -89,7 +89,7 @@ pub(super) fn render(state: &ErrorState, hardware: &Hardware) -> Result<VVec<u8>
             }
         }
     }
-    out.bytes(b"end --- of error state\n");
+    out.bytes(b"--- end of error state\n");
     out.full.map(|()| out.text)
 }
 

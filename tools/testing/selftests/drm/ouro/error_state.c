@@ -77,7 +77,7 @@ TEST_F(error_state, what_is_in_it)
 	static const char *const order[] = {
 		"ouro error state 1\n", "\nengine: ",   "\nrcs0: ",
 		" --- user = ",	        " --- batch = ", " --- ring = ",
-		"\nend --- of error state\n",
+		"\n--- end of error state\n",
 	};
 	__u32 marked[2] = { gem_create(self->fd, PAGE), gem_create(self->fd, BIG) };
 	__u32 pattern[BIG / 4], got[BIG / 4], i, context = context_create(self->fd);

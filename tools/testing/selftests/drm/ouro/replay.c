@@ -98,7 +98,7 @@ static __u32 *image_of_hang(const struct gpu *gpu, __u32 context, int *dwords)
 	spin_free(&spin);
 	text = read_all(gpu->fd);
 	if (text)
-		*dwords = memory_of(text, "image", image, IMAGE / 4);
+		*dwords = memory_of(text, "HW context", image, IMAGE / 4);
 	free(text);
 	clear(gpu->fd);
 	return image;
