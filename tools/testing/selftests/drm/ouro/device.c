@@ -186,6 +186,17 @@ static const struct chip {
 	{ 0x5690, 0x56c2, 8 << 20, 8, 0x130044 },	/* DG2 */
 };
 
+/*
+ * Bytes of the table. Gen4 has its size in bits 3:1 of PGTBL_CTL (2020h); the window is larger, and
+ * each read of it is a message to the model.
+ */
+static unsigned int table_size(const struct chip *chip, const __u32 *bar)
+{
+	static const unsigned int kib[8] = { 512, 256, 128, 1024, 2048, 1536 };
+
+	return chip->awake ? chip->table : kib[bar[0x2020 / 4] >> 1 & 7] << 10;
+}
+
 /* Bit 0 of the answer, until a unit that was let go has fallen asleep. */
 static bool is_awake(const __u32 *answer)
 {
@@ -198,7 +209,7 @@ static bool is_awake(const __u32 *answer)
 
 int device_look(const struct place *place, struct looked_at *seen)
 {
-	unsigned int vendor, id, i, size, step;
+	unsigned int vendor, id, i, size, end, n;
 	const struct chip *chip = NULL;
 	const __u32 *bar;
 	char path[128];
@@ -226,15 +237,17 @@ int device_look(const struct place *place, struct looked_at *seen)
 		return got;
 	memset(seen, 0, sizeof(*seen));
 	seen->awake = chip->awake && is_awake(bar + chip->awake / 4);
-	step = chip->entry_bytes / 4;
-	for (i = chip->table / 4; i < size / 4; i += step) {
-		__u32 entry = __atomic_load_n(bar + i, __ATOMIC_RELAXED);
+	/* eight bytes at a time: a read may be a message to the model, and waits for its answer */
+	n = 8 / chip->entry_bytes;
+	end = chip->table + table_size(chip, bar);
+	for (i = chip->table / 8; i < end / 8; i++) {
+		__u64 entries = __atomic_load_n((const __u64 *)bar + i, __ATOMIC_RELAXED);
 
 		/* behind the end of a smaller table there are ones, which take minutes to read */
-		if (entry == ~0u)
+		if ((__u32)entries == ~0u)
 			break;
-		seen->entries++;
-		seen->valid += entry & 1;
+		seen->entries += n;
+		seen->valid += (entries & 1) + (n == 2 ? entries >> 32 & 1 : 0);
 	}
 	munmap((void *)bar, size);
 	return seen->entries ? 0 : -EIO;
