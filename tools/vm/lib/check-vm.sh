@@ -136,7 +136,7 @@ guest_common() {
     local gpu=$1 kernel=$2 limit=1800
     [ "$kernel" != debug ] || limit=5400
     GUEST_COMMON=(--gpu "$gpu" --kernel "$kernel" --timeout "$limit"
-        --add "$BIN_DIR/ouro-draw" --add "$VM_DIR/guest-tests/run-tests.sh"
+        --add "$BIN_DIR/ouro-draw" --add "$SELFTESTS/order" --add "$VM_DIR/guest-tests/run-tests.sh"
         --add "$VM_DIR/guest-tests/sleep.sh")
 }
 
@@ -178,7 +178,7 @@ vm_tests() {
         [ -n "${!file:-}" ] || LONGER+="export $variable; "
     done
     for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_TRIES OURO_ROUNDS OURO_SEED OURO_PROBES \
-        OURO_REMOVALS OURO_CONTEXTS OURO_REWRITES OURO_BEHIND OURO_PLACES; do
+        OURO_REMOVALS OURO_CONTEXTS OURO_REWRITES OURO_BEHIND OURO_PLACES OURO_RACES OURO_TABLES OURO_BACK; do
         [ -z "${!variable:-}" ] || LONGER+="export $variable=${!variable}; "
     done
 }
@@ -193,7 +193,7 @@ check_waits() {
     vm_tests "$gpu" "$kernel" "$tests"
     tests_only "$tests" "$GPU_WAITS"
     guest_common "$gpu" "$kernel"
-    guest_run "$name/waits" "${GUEST_COMMON[@]}" --tests "$tests" -- sh -c \
+    guest_run "$name/waits" "${GUEST_COMMON[@]}" --model-args "$GPU_WAITS_MODEL" --tests "$tests" -- sh -c \
         "$LONGER"'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
     guest_results "$name"
     model_rules "$name/waits"
@@ -246,7 +246,7 @@ check_pair() {
     results_begin "vm-$gpu-$kernel-pair"
     mkdir -p "$VM_LOG"
     guest_common "$gpu" "$kernel"
-    OURO_GUEST_APPEND=pci=nomsi guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" --add "$SELFTESTS/order" \
+    OURO_GUEST_APPEND=pci=nomsi guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" \
         --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --add "$SELFTESTS/usage" \
         --add "$SELFTESTS/moving" --module-args test_region_mb=8 \
         --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--gtt-mb 1 --aperture-mb 64 --swizzle" \
@@ -323,7 +323,7 @@ check_first() {
     results_begin "vm-$gpu-$kernel-first"
     mkdir -p "$VM_LOG"
     tests=$(tests_for "$gpu-$kernel-first" probe)
-    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load --add "$BIN_DIR/ouro-draw" \
+    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load --add "$BIN_DIR/ouro-draw" --add "$SELFTESTS/order" \
         --tests "$tests" --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no TAP: see output.txt"
     model_rules "$name"

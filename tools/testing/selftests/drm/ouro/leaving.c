@@ -19,7 +19,7 @@
  * Contexts that never ran anything, and such as have; the memory of a card has
  * room for fewer of these.
  */
-#define IDLE_CONTEXTS rounds("OURO_CONTEXTS", 40000, 2000)
+#define IDLE_CONTEXTS rounds("OURO_CONTEXTS", 40000, 600)
 #define USED_CONTEXTS (IDLE_CONTEXTS / 4)
 #define USED_ON_CARDS 200u
 

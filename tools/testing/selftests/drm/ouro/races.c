@@ -14,7 +14,7 @@ struct shared {
 	unsigned int odd;
 };
 
-enum { ROUNDS = 400 };
+#define ROUNDS rounds("OURO_RACES", 400, 60)
 
 /* Takes what the other thread is about to close. */
 static void *submit(void *argument)
@@ -37,11 +37,12 @@ TEST_F(races, close_while_submitting)
 {
 	struct shared s = { .gpu = &self->gpu };
 	pthread_t thread;
+	const unsigned int n = ROUNDS;
 	unsigned int i;
 
 	s.handle = gem_create(self->fd, PAGE);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, submit, &s));
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < n; i++) {
 		__u32 next = gem_create(self->fd, PAGE), old = s.handle;
 
 		ASSERT_NE(0, next);
@@ -60,6 +61,7 @@ TEST_F(races, context_ends_while_submitting)
 {
 	struct shared s = { .gpu = &self->gpu };
 	pthread_t thread;
+	const unsigned int n = ROUNDS;
 	unsigned int i;
 
 	if (self->gpu.speaks != &i915)
@@ -67,7 +69,7 @@ TEST_F(races, context_ends_while_submitting)
 	s.handle = gem_create(self->fd, PAGE);
 	s.context = context_create(self->fd);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, submit, &s));
-	for (i = 0; i < ROUNDS / 2; i++) {
+	for (i = 0; i < n / 2; i++) {
 		__u32 next = context_create(self->fd), old = s.context;
 
 		ASSERT_NE(0, next);
@@ -135,11 +137,12 @@ TEST_F(races, close_while_mapping)
 {
 	struct shared s = { .gpu = &self->gpu };
 	pthread_t thread;
+	const unsigned int n = ROUNDS;
 	unsigned int i;
 
 	s.handle = gem_create(self->fd, PAGE);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, touch, &s));
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < n; i++) {
 		__u32 next = gem_create(self->fd, PAGE), old = s.handle;
 
 		poke(&s.handle, next);
@@ -186,6 +189,7 @@ TEST_F(races, arguments_change_while_they_are_read)
 	struct drm_i915_gem_execbuffer2 eb;
 	struct batch b;
 	struct liar liar = { .b = &b, .eb = &eb, .good = gem_create(self->fd, PAGE) };
+	const unsigned int n = ROUNDS;
 	unsigned int i, odd = 0;
 	pthread_t thread;
 
@@ -198,7 +202,7 @@ TEST_F(races, arguments_change_while_they_are_read)
 	eb.flags = engine->ring;
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, rewrite, &liar));
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < n; i++) {
 		int got = call(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
 
 		if (got && got != -EINVAL && got != -ENOENT && got != -EFAULT && got != -ENOMEM)
