@@ -46,7 +46,7 @@ struct subject {
 	void (*untold)(struct state *s);
 };
 
-enum { ROOM = 16 * PAGE, SIZE = 8 * PAGE, MARK = 0x0badcafe };
+enum { ROOM = 16 * PAGE, SIZE = 4 * PAGE, MARK = 0x0badcafe };
 
 /* Creates an object with memory and a mark in it; and frees it. */
 int calls_full_object(struct state *s);

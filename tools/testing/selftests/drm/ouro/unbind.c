@@ -511,12 +511,13 @@ TEST_F(unbind, while_others_submit)
  */
 static void *map_and_free(void *argument)
 {
+	const unsigned int many = rounds("OURO_PAGES", 4096, 1024);
 	struct busy *b = argument;
 	__u32 handle;
 	unsigned int i;
 
 	for (i = 0; !peek(&b->stop); i++) {
-		handle = gem_create(b->gpu->fd, (b->number ? 1 + i % 32 : 4096) * PAGE);
+		handle = gem_create(b->gpu->fd, (b->number ? 1 + i % 32 : many) * PAGE);
 		if (!handle)
 			continue;
 		if (give_memory(b->gpu, handle) == 0)
