@@ -39,6 +39,33 @@ fn ve_multiply() {
     same(got, [1.0, -12.0, -0.0, INF]);
 }
 
+/// Not in the document: on cards 0 times more than MAX_FLOAT is 0 (piglit's vs-atan-float-float, with
+/// 10 / 0 by ME_RECIP_DX in atan(0, -10), which is not in Mesa's list of failures of RV530).
+#[test]
+fn products_with_0() {
+    let (a, b) = ([INF, 0.0, NAN, 0.0], [0.0, -INF, -0.0, 5.0]);
+    let is = |got: Vec4, want: Vec4| assert_eq!(got, want);
+    is(two(2, a, b), [0.0; 4]);
+    is(ve(4, [a, b, [1.0, 2.0, 3.0, 4.0]]), [1.0, 2.0, 3.0, 4.0]);
+    is(ve(11, [a, b, [1.0, 2.0, 3.0, 4.0]]), [1.0, 2.0, 3.0, 4.0]);
+    is(two(1, [INF, 0.0, NAN, 2.0], [0.0, INF, 0.0, 3.0]), [6.0; 4]);
+    is(
+        two(5, [NAN, 0.0, 7.0, NAN], [NAN, INF, NAN, 9.0]),
+        [1.0, 0.0, 7.0, 9.0],
+    );
+    is(ve(12, [a, b, [1.0; 4]]), [1.0; 4]);
+    is(ve(12, [a, b, [-1.0, 0.0, 0.0, 0.5]]), [0.0; 4]);
+    // Without a 0 it is IEEE's.
+    same(
+        two(2, [INF, NAN, -INF, MAX], [2.0, 1.0, 2.0, 10.0]),
+        [INF, NAN, -INF, INF],
+    );
+    // The same in the math engine: ME_MULTIPLY.
+    for (a, b) in [(INF, 0.0), (-0.0, INF), (NAN, 0.0)] {
+        assert_eq!(me(10, [a, b, 0.0]), [0.0; 4], "{a} {b}");
+    }
+}
+
 #[test]
 fn ve_add() {
     let got = two(3, [2.0, -3.0, INF, 16777216.0], [0.5, 4.0, -INF, 1.0]);

@@ -29,6 +29,14 @@ pub fn math_sources(code: u32) -> [bool; 3] {
     }
 }
 
+/// A product. 0 times infinity or NaN is 0: so cards do (`products_with_0`).
+fn times(a: f32, b: f32) -> f32 {
+    match (a == 0.0 || b == 0.0, (a * b).is_nan()) {
+        (true, true) => 0.0,
+        _ => a * b,
+    }
+}
+
 /// Two vectors, lane by lane.
 fn each(a: Vec4, b: Vec4, f: impl Fn(f32, f32) -> f32) -> Vec4 {
     std::array::from_fn(|n| f(a[n], b[n]))
@@ -77,13 +85,13 @@ pub fn vector(code: u32, [a, b, c]: &[Vec4; 3]) -> Result<Outcome, Open> {
     let mux = |first: [bool; 4]| std::array::from_fn(|n| if first[n] { b[n] } else { c[n] });
     Ok(Outcome::of(match code {
         1 => {
-            let p = each(a, b, |a, b| a * b);
+            let p = each(a, b, times);
             [p[0] + p[1] + p[2] + p[3]; 4]
         }
-        2 => each(a, b, |a, b| a * b),
+        2 => each(a, b, times),
         3 => each(a, b, |a, b| a + b),
-        4 => each(each(a, b, |a, b| a * b), c, |p, c| p + c),
-        5 => [1.0, a[1] * b[1], a[2], b[3]],
+        4 => each(each(a, b, times), c, |p, c| p + c),
+        5 => [1.0, times(a[1], b[1]), a[2], b[3]],
         6 => a.map(fraction),
         7 | 8 => {
             let mut v = [0.0; 4];
@@ -98,10 +106,10 @@ pub fn vector(code: u32, [a, b, c]: &[Vec4; 3]) -> Result<Outcome, Open> {
         }
         9 => each(a, b, |a, b| truth(a >= b)),
         10 => each(a, b, |a, b| truth(a < b)),
-        11 => each(each(a, b, |a, b| 2.0 * (a * b)), c, |p, c| p + c),
-        12 if c[3] < a[3] * b[3] => [c[3]; 4],
-        12 if c[0] >= a[0] * b[0] => [c[0]; 4],
-        12 => [a[0] * b[0]; 4],
+        11 => each(each(a, b, |a, b| 2.0 * times(a, b)), c, |p, c| p + c),
+        12 if c[3] < times(a[3], b[3]) => [c[3]; 4],
+        12 if c[0] >= times(a[0], b[0]) => [c[0]; 4],
+        12 => [times(a[0], b[0]); 4],
         13 => a.map(f32::floor),
         14 => a.map(|v| (v + 0.5).floor()),
         15 => return Ok(push(b[3] == 0.0)),
@@ -242,7 +250,7 @@ pub fn math(code: u32, [a, b, c]: [f32; 3]) -> Result<Outcome, Open> {
             7 | 19 => normal((1.0 / wide) as f32),
             8 => dx(root as f32)?,
             9 | 20 => root as f32,
-            10 => a * b,
+            10 => times(a, b),
             11 => dx(exp2(a))?,
             12 if zero => -MAX,
             12 => dx(log2_magnitude(a))?,

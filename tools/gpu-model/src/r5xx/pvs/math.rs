@@ -2,10 +2,10 @@
 //! What the math engine computes (R5xx guide §6.5.8).
 //!
 //! Hardware approximates; here a result is the one of 64 bits, rounded to 32. What the document does not
-//! say of NaN, infinity, overflow and denormals is IEEE's, but for reciprocals.
+//! say of NaN, infinity, overflow and denormals is IEEE's, but for reciprocals and products with 0.
 
 use super::opcode::MathOp;
-use super::vector::{Output, Vec4};
+use super::vector::{product, Output, Vec4};
 
 /// MAX_FLOAT.
 const MAX: f32 = f32::MAX;
@@ -151,7 +151,7 @@ pub fn execute(op: MathOp, s: Scalars) -> Output {
         MathOp::RecipSqrtDx if a == 0.0 => MAX,
         MathOp::RecipSqrtFf if a == 0.0 => 0.0,
         MathOp::RecipSqrtDx | MathOp::RecipSqrtFf | MathOp::RecipSqrtIeee => recip_sqrt(a),
-        MathOp::Multiply => a * b,
+        MathOp::Multiply => product(a, b),
         MathOp::ExpBase2FullDx => exp2(a),
         MathOp::LogBase2FullDx if a == 0.0 => -MAX,
         MathOp::LogBase2FullDx | MathOp::LogBase2Ieee => log2(a),

@@ -2,8 +2,8 @@
 //! What the vector engine computes (R5xx guide §6.5.7).
 //!
 //! Each step is rounded to 32 bits, in the order that is printed. Of NaN, infinity and denormals the
-//! document says nothing: they are IEEE's, comparisons with NaN are false, and MAX and MIN then have
-//! their second operand (digest of 3D, D-4).
+//! document says nothing: they are IEEE's but for products with 0, comparisons with NaN are false, and
+//! MAX and MIN then have their second operand (digest of 3D, D-4).
 
 use super::opcode::VectorOp;
 
@@ -85,14 +85,28 @@ fn cond_write(a: &Vec4, b: &Vec4, so: impl Fn(f32) -> bool) -> Output {
     }
 }
 
+/// A product, which is 0 if either factor is, also of infinity and NaN. The document does not say so;
+/// but Mesa's atan(0, -10) has 10 / 0 by ME_RECIP_DX, so more than MAX_FLOAT, times 0, and piglit's
+/// vs-atan-float-float passes on cards (r300-rv530-nohiz-fails.txt of Mesa 24.1 does not have it), for
+/// which r300 reports the multiplication of Direct3D 9.
+pub(super) fn product(a: f32, b: f32) -> f32 {
+    let p = a * b;
+    if p.is_nan() && (a == 0.0 || b == 0.0) {
+        0.0
+    } else {
+        p
+    }
+}
+
 /// VE_MULTIPLY_CLAMP, of which the first comparison looks at w and the others at x.
 fn multiply_clamp(a: &Vec4, b: &Vec4, c: &Vec4) -> f32 {
-    if c[3] < a[3] * b[3] {
+    let x = product(a[0], b[0]);
+    if c[3] < product(a[3], b[3]) {
         c[3]
-    } else if c[0] >= a[0] * b[0] {
+    } else if c[0] >= x {
         c[0]
     } else {
-        a[0] * b[0]
+        x
     }
 }
 
@@ -104,18 +118,19 @@ pub fn execute(op: VectorOp, a: &Vec4, b: &Vec4, c: &Vec4) -> Output {
             ..Output::scalar(0.0)
         },
         VectorOp::DotProduct => {
-            Output::scalar(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3])
+            let [x, y, z, w] = each2(a, b, product).value;
+            Output::scalar(x + y + z + w)
         }
-        VectorOp::Multiply => each2(a, b, |a, b| a * b),
+        VectorOp::Multiply => each2(a, b, product),
         VectorOp::Add => each2(a, b, |a, b| a + b),
-        VectorOp::MultiplyAdd => each3(a, b, c, |a, b, c| a * b + c),
-        VectorOp::DistanceVector => Output::plain([1.0, a[1] * b[1], a[2], b[3]]),
+        VectorOp::MultiplyAdd => each3(a, b, c, |a, b, c| product(a, b) + c),
+        VectorOp::DistanceVector => Output::plain([1.0, product(a[1], b[1]), a[2], b[3]]),
         VectorOp::Fraction => each1(a, |a| a - a.floor()),
         VectorOp::Maximum => each2(a, b, |a, b| if a > b { a } else { b }),
         VectorOp::Minimum => each2(a, b, |a, b| if a < b { a } else { b }),
         VectorOp::SetGreaterThanEqual => set(a, b, |a, b| a >= b),
         VectorOp::SetLessThan => set(a, b, |a, b| a < b),
-        VectorOp::MultiplyX2Add => each3(a, b, c, |a, b, c| 2.0 * (a * b) + c),
+        VectorOp::MultiplyX2Add => each3(a, b, c, |a, b, c| 2.0 * product(a, b) + c),
         VectorOp::MultiplyClamp => Output::scalar(multiply_clamp(a, b, c)),
         VectorOp::Flt2FixDx => each1(a, f32::floor),
         VectorOp::Flt2FixDxRnd => each1(a, |a| (a + 0.5).floor()),
