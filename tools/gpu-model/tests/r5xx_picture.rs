@@ -429,6 +429,63 @@ fn fragments_that_are_dropped() {
     }
 }
 
+/// §11, §6.7: C = f C + (1 - f) fog, of the constant, of an alpha, of w and of depth; alpha is not changed.
+#[test]
+fn fog_over_pixels() {
+    // FN; FOG_SELECT; GA_FOG_SCALE, GA_FOG_OFFSET; the fog is blue.
+    let linear = 1;
+    let constant = 1 | 3 << 1;
+    let red = [1.0, 0.0, 0.0, 0.75];
+    for (blend, select, scale, offset, want) in [
+        // No fog.
+        (0, 0, 1.0f32, 0.0f32, 0xbfff_0000),
+        // A third.
+        (constant, 0, 1.0, 0.0, 0xbf55_00aa),
+        // The alpha of colour 0, w = 1, depth 0.25: all make three quarters.
+        (linear, 0, 1.0, 0.0, 0xbfbf_0040),
+        (linear, 4, 0.5, 0.25, 0xbfbf_0040),
+        (linear, 5, -1.0, 1.0, 0xbfbf_0040),
+        // Nothing is seen.
+        (linear, 4, 1.0, -2.0, 0xbf00_00ff),
+    ] {
+        let rig = Rig::new();
+        let all = [
+            state(),
+            write(0x401c, &[select]),
+            write(0x4294, &[scale, offset].map(f32::to_bits)),
+            write(0x4bc0, &[blend, 341, 0, 0, 1023]),
+            rectangle((0, 0), (2, 2), 0.25, red),
+        ];
+        rig.run(&all.concat());
+        assert_eq!(pixel(&rig, 1, 1), want, "{blend} {select}");
+        rig.clean();
+    }
+}
+
+/// §6.7, §5: w and alphas over a triangle are those of the vertices, with perspective.
+#[test]
+fn fog_over_a_triangle() {
+    let rig = Rig::new();
+    // 1 / w is 1, 1/3, 1: half way between the first two, w is 1 / (2/3).
+    let corners = [
+        ([0.0, 0.0, 0.5, 1.0], [1.0, 0.0, 0.0, 1.0]),
+        ([64.0, 0.0, 0.5, 1.0 / 3.0], [1.0, 0.0, 0.0, 1.0]),
+        ([0.0, 64.0, 0.5, 1.0], [1.0, 0.0, 0.0, 1.0]),
+    ];
+    let all = [
+        state(),
+        write(0x401c, &[4]),
+        write(0x4294, &[0.5f32, 0.0].map(f32::to_bits)),
+        write(0x4bc0, &[1, 0, 0, 0, 1023]),
+        draw(TRIANGLES, &corners),
+    ];
+    rig.run(&all.concat());
+    // The middle of pixel 31 is at 31.5 / 64: w = 1 / (1 - 2 / 3 * 0.4922) = 1.4884, and half of it is seen.
+    assert_eq!(pixel(&rig, 31, 0), 0xffbe_0041);
+    // 0.5 / 64: w = 1.0052.
+    assert_eq!(pixel(&rig, 0, 0), 0xff80_007f);
+}
+
 /// §12.7: samples that pass are counted between a write of the counter and that of its address, whatever is drawn
 /// before and behind.
 #[test]

@@ -161,6 +161,7 @@ pub mod reg {
     pub const GA_POLY_MODE: u32 = 0x4288;
     pub const GA_ROUND_MODE: u32 = 0x428c;
     pub const GA_OFFSET: u32 = 0x4290;
+    pub const GA_FOG_SCALE: u32 = 0x4294;
     pub const SU_POLY_OFFSET_FRONT_SCALE: u32 = 0x42a4;
     pub const SU_POLY_OFFSET_ENABLE: u32 = 0x42b4;
     pub const SU_CULL_MODE: u32 = 0x42b8;
@@ -189,6 +190,7 @@ pub mod reg {
     pub const US_CODE_RANGE: u32 = 0x4634;
     pub const US_CODE_OFFSET: u32 = 0x4638;
     pub const US_OUT_FMT0: u32 = 0x46a4;
+    pub const FG_FOG_BLEND: u32 = 0x4bc0;
     pub const FG_ALPHA_FUNC: u32 = 0x4bd4;
     pub const FG_DEPTH_SRC: u32 = 0x4bd8;
     pub const FG_ALPHA_VALUE: u32 = 0x4be0;
@@ -421,7 +423,7 @@ const TABLE: &[Range] = &[
     draw(0x4100, 0x4120, "TX_INVALTAGS, TX_ENABLE"),
     host(0x4124, 0x4128, "GB_PIPE_SELECT2, GB_FIFO_SIZE2"),
     draw(0x4200, 0x420c, "GA_POINT"),
-    draw(0x4214, 0x4214, "GA_FOG_SCALE"),
+    draw(0x4214, 0x4214, "GA_TRIANGLE_STIPPLE"),
     draw(0x421c, 0x421c, "GA_POINT_SIZE"),
     draw(0x4230, 0x4238, "GA_POINT_MINMAX, GA_LINE"),
     draw(0x4250, 0x4258, "GA_US_VECTOR"),

@@ -7,7 +7,7 @@
 use super::assemble::{Assembler, Kind};
 use super::cb::{Blend, Colour};
 use super::clip::View;
-use super::fog::Alpha;
+use super::fog::{Alpha, Fog};
 use super::interp;
 use super::packing::Packing;
 use super::pixel::{Drawing, Pipeline, Resolve};
@@ -63,6 +63,7 @@ impl Core {
                 function: self.seen(reg::FG_ALPHA_FUNC),
                 value: self.seen(reg::FG_ALPHA_VALUE),
             },
+            fog: self.fog(),
             own_depth: self.seen(reg::FG_DEPTH_SRC) & 1 != 0,
             depth,
             blend: Blend {
@@ -76,6 +77,18 @@ impl Core {
             resolve,
         };
         Some(Drawing::new(pipeline, Assembler::new(kind, shade >> 16)))
+    }
+
+    fn fog(&self) -> Fog {
+        let [blend, factor, r, g, b] = self.several(reg::FG_FOG_BLEND);
+        Fog {
+            blend,
+            factor,
+            colour: [r, g, b],
+            select: self.get(reg::GB_SELECT),
+            scale: self.float(reg::GA_FOG_SCALE),
+            offset: self.float(reg::GA_FOG_SCALE + 4),
+        }
     }
 
     fn view(&self) -> View {

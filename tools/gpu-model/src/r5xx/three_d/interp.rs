@@ -179,6 +179,26 @@ impl Interpolators {
         shape.shares == [Plane::default(); 2] && !self.ops.iter().any(varies)
     }
 
+    /// The alpha of a colour at the four pixels from (x, y) on, whether or not an instruction reads it.
+    pub fn alpha(&self, shape: &Shape, colour: u8, at: (i64, i64)) -> Lane {
+        let [a, d1, d2] = shape.attributes[usize::from(colour) % COLOURS].map(|v| v[3]);
+        if shape.shares == [Plane::default(); 2] {
+            return [a; 4];
+        }
+        let [l1, l2] = shares(shape, at);
+        std::array::from_fn(|n| a + d1 * l1[n] + d2 * l2[n])
+    }
+
+    /// w at the four pixels from (x, y) on.
+    pub fn w(shape: &Shape, at: (i64, i64)) -> Lane {
+        let [one, two] = [0, 1].map(|n| values(&shape.shares[n], at));
+        let [q0, q1, q2] = shape.q;
+        std::array::from_fn(|n| {
+            let q = (1.0 - one[n] - two[n]) * q0 + one[n] * q1 + two[n] * q2;
+            (1.0 / q) as f32
+        })
+    }
+
     /// Writes to temporaries what the instructions say, for the four pixels from (x, y) on.
     pub fn run(&self, shape: &Shape, (x, y): (i64, i64), pixels: &mut Pixels) {
         let constant = shape.shares == [Plane::default(); 2];

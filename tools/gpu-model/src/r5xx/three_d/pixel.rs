@@ -7,7 +7,7 @@
 use super::assemble::{Assembler, Corner, Primitive};
 use super::cb::{Blend, Colour};
 use super::clip::{Placed, View};
-use super::fog::Alpha;
+use super::fog::{Alpha, Fog, Thickness};
 use super::interp::Interpolators;
 use super::output::ShadedVertex;
 use super::raster::{Covered, Scan};
@@ -40,6 +40,7 @@ pub(super) struct Pipeline {
     pub constants: Box<[[f32; 4]; CONSTANTS]>,
     pub units: Units,
     pub alpha: Alpha,
+    pub fog: Fog,
     /// FG_DEPTH_SRC: the program's depth counts.
     pub own_depth: bool,
     pub depth: Depth,
@@ -285,17 +286,39 @@ impl Pipeline {
             let own = self.own_depth.then_some(pixels.depth);
             four.passed = self.test_depth(mc, shape, &mut c, own);
         }
+        let seen = self.seen(shape, (c.x, c.y));
         for (n, mask) in c.samples.into_iter().enumerate() {
             let (x, y) = (c.x + (n as i64 & 1), c.y + (n as i64 >> 1));
             for sample in (0..self.scan.samples.len()).filter(|s| mask >> s & 1 != 0) {
                 for colour in &self.colours {
                     let out = &pixels.colour[colour.output];
-                    let value = [out[0][n], out[1][n], out[2][n], out[3][n]];
+                    let mut value = [out[0][n], out[1][n], out[2][n], out[3][n]];
+                    if let Some(seen) = seen {
+                        value = self.fog.over(seen[n], value);
+                    }
                     self.blend.write(mc, colour, (x, y, sample), value);
                 }
             }
         }
         four
+    }
+
+    /// Shares of the colours of four pixels that are seen in the fog; `None` without fog.
+    fn seen(&self, shape: &Shape, at: (i64, i64)) -> Option<[f32; 4]> {
+        if !self.fog.is_on() {
+            return None;
+        }
+        let thickness = match self.fog.thickness() {
+            None => [0.0; 4],
+            Some(Thickness::Alpha(colour)) => self.interpolators.alpha(shape, colour, at),
+            Some(Thickness::W) => Interpolators::w(shape, at),
+            Some(Thickness::Depth) => std::array::from_fn(|n| {
+                let (x, y) = (at.0 + (n as i64 & 1), at.1 + (n as i64 >> 1));
+                let depth = quantized(shape.depth.value(x as f64 + 0.5, y as f64 + 0.5));
+                depth as f32 / 0xff_ffffu32 as f32
+            }),
+        };
+        Some(thickness.map(|t| self.fog.seen(t)))
     }
 
     /// Makes one of a pixel's samples (digest of 3D, §13.6).

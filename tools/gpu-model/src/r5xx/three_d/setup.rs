@@ -348,7 +348,7 @@ impl Registers {
             back,
             depth,
             shares: [Plane::default(); 2],
-            q: [1.0; 3],
+            q: [self.q(p); 3],
             attributes: self.attributes([&p.corner; 3], false),
             stuffed: [
                 Plane {
