@@ -97,6 +97,43 @@ fn a_copy_is_a_stuffed_point() {
     rig.clean();
 }
 
+/// §6.4, §6.3: lines get a coordinate that grows along them; a texture of four texels is their stipple. It begins
+/// at 0 with each line, or not; without GB_ENABLE's bit of lines there is none.
+#[test]
+fn a_stipple_is_a_texture() {
+    let vertices = [0.0, 6.0, 6.0, 12.0].map(|x: f32| ([x, 0.5, 0.5, 1.0], [0.0; 4]));
+    // GB_ENABLE's bit, resets, the pixels of two lines of six.
+    for (enable, reset, want) in [
+        (2, 1, "RGBBRGRGBBRG"),
+        (2, 2, "RGBBRGBBRGBB"),
+        (2, 0, "RGBBRGBBRGBB"),
+        (1, 1, "RRRRRRRRRRRR"),
+    ] {
+        let rig = Rig::new();
+        let texels = [0xffff_0000, 0xff00_ff00, 0xff00_00ff, 0xff00_00ff];
+        rig.put(TEXTURE, &texels);
+        let all = [
+            state(),
+            stuffed((0.0, 0.0), (0.0, 0.0)),
+            write(0x4008, &[enable | 2 << 16]),
+            // GA_LINE_CNTL: one pixel wide. GA_LINE_STIPPLE_CONFIG: a quarter; reset.
+            write(0x4234, &[6 | 3 << 16, 0.25f32.to_bits() | reset]),
+            texture((4, 1), 1, BGRA8, POINT),
+            draw(2, &vertices),
+        ];
+        rig.run(&all.concat());
+        let letter = |x: u32| match pixel(&rig, x, 0) {
+            0xffff_0000 => 'R',
+            0xff00_ff00 => 'G',
+            0xff00_00ff => 'B',
+            _ => '?',
+        };
+        let got: String = (0..12).map(letter).collect();
+        assert_eq!(got, want, "{enable} {reset}");
+        rig.clean();
+    }
+}
+
 /// §10.4: repeat, mirror, edge, border; the border's colour goes through the selects.
 #[test]
 fn wrap_modes_of_textures() {

@@ -154,6 +154,7 @@ pub mod reg {
     pub const GA_POINT_SIZE: u32 = 0x421c;
     pub const GA_POINT_MINMAX: u32 = 0x4230;
     pub const GA_LINE_CNTL: u32 = 0x4234;
+    pub const GA_LINE_STIPPLE_CONFIG: u32 = 0x4238;
     pub const GA_US_VECTOR_INDEX: u32 = 0x4250;
     pub const GA_US_VECTOR_DATA: u32 = 0x4254;
     pub const GA_ENHANCE: u32 = 0x4274;

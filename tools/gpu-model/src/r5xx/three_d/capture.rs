@@ -121,6 +121,10 @@ impl Core {
             point_minmax: self.get(reg::GA_POINT_MINMAX),
             line: self.get(reg::GA_LINE_CNTL),
             stuffed: [s0, t0, s1, t1],
+            stipple: setup::Stipple {
+                config: self.get(reg::GA_LINE_STIPPLE_CONFIG),
+                ..setup::Stipple::default()
+            },
             offset: self.get(reg::GA_OFFSET),
             round: self.get(reg::GA_ROUND_MODE),
             polygon: self.get(reg::GA_POLY_MODE),
@@ -164,7 +168,11 @@ impl Core {
             instructions: self.seen(reg::RS_INST_COUNT),
             ip: self.several(reg::RS_IP_0),
             inst: self.several(reg::RS_INST_0),
-            points: kind == Kind::Points,
+            stuffing: match kind {
+                Kind::Points => Some(0),
+                Kind::Lines | Kind::LineStrip | Kind::LineLoop => Some(1),
+                _ => None,
+            },
         };
         registers.program()
     }

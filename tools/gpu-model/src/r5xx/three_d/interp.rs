@@ -18,7 +18,7 @@ enum Source {
     One,
     /// An attribute's lane.
     Of(u8, u8),
-    /// S or T of a point.
+    /// S or T of a point or a line.
     Stuffed(u8),
 }
 
@@ -45,8 +45,8 @@ pub(super) struct Registers {
     pub instructions: u32,
     pub ip: [u32; 16],
     pub inst: [u32; 16],
-    /// Points are drawn.
-    pub points: bool,
+    /// GB_ENABLE's bit of the primitives that are drawn: 0 points, 1 lines; `None` for others.
+    pub stuffing: Option<u32>,
 }
 
 /// A program of the rasteriser.
@@ -62,9 +62,10 @@ impl Registers {
     /// Components of textures' coordinates, in the order of their sets.
     fn components(&self) -> Vec<Source> {
         let mut all = Vec::new();
+        let stuffs = self.stuffing.is_some_and(|bit| self.enable >> bit & 1 != 0);
         for set in 0..8u8 {
             let stuffing = self.enable >> (16 + 2 * set) & 3;
-            let stuffed = self.points && self.enable & 1 != 0 && stuffing != 0;
+            let stuffed = stuffs && stuffing != 0;
             let count = self.formats[1] >> (3 * set) & 7;
             if stuffed {
                 all.extend([Source::Stuffed(0), Source::Stuffed(1)]);
@@ -264,7 +265,7 @@ mod tests {
             enable: 1 | 1 << 18,
             round: 0x31,
             instructions: 1,
-            points: true,
+            stuffing: Some(0),
             ..Registers::default()
         };
         r.ip[..2].copy_from_slice(&[0x000c_2040, 0x00ff_e144]);

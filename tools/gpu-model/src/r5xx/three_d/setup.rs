@@ -6,6 +6,7 @@
 use super::assemble::{Corner, ATTRIBUTES};
 use super::clip::Placed;
 use crate::r5xx::pvs::Vec4;
+use std::cell::Cell;
 
 /// Parts of a pixel that corners are rounded to.
 pub(super) const PARTS: i64 = 12;
@@ -23,6 +24,7 @@ pub(super) struct Registers {
     pub line: u32,
     /// GA_POINT_S0, _T0, _S1, _T1.
     pub stuffed: [f32; 4],
+    pub stipple: Stipple,
     /// GA_OFFSET.
     pub offset: u32,
     /// GA_ROUND_MODE.
@@ -42,6 +44,29 @@ pub(super) struct Registers {
     pub edge_rule: u32,
     /// Of colours 0 to 3, two of each for those in front and two for those behind: there are four.
     pub two_sided: bool,
+}
+
+/// The coordinate that lines get for a texture with their stipple: how far along it is (digest of 3D, §6.4).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stipple {
+    /// GA_LINE_STIPPLE_CONFIG.
+    pub config: u32,
+    /// Pixels of the lines of the draw so far.
+    pub before: Cell<f64>,
+}
+
+impl Stipple {
+    /// The coordinate at a line's first end, and how it grows to the other one, so many pixels away.
+    fn along(&self, pixels: f64) -> (f64, f64) {
+        // The scale is a float without its two lowest bits.
+        let scale = f64::from(f32::from_bits(self.config & !3));
+        // 1: each line begins at 0.
+        let before = match self.config & 3 {
+            1 => 0.0,
+            _ => self.before.replace(self.before.get() + pixels),
+        };
+        (before * scale, pixels * scale)
+    }
 }
 
 /// a * x + b * y + c, which is not negative inside.
@@ -84,7 +109,7 @@ pub(super) struct Shape {
     pub q: [f64; 3],
     /// The first corner's attributes, and how the others differ.
     pub attributes: [[Vec4; 3]; ATTRIBUTES],
-    /// S and T over a point.
+    /// S and T over a point; S along a line.
     pub stuffed: [Plane; 2],
 }
 
@@ -415,6 +440,12 @@ impl Registers {
         };
         depth.at += self.poly_offset(2, &depth);
         let around = around.map(|v| (v.0, v.1));
+        let (start, grows) = self.stipple.along(fx.abs().max(fy.abs()) / PARTS as f64);
+        let along = Plane {
+            at: start + grows * share.at,
+            dx: grows * share.dx,
+            dy: grows * share.dy,
+        };
         Some(Shape {
             edges,
             bounds: bounds(&around, FINE),
@@ -423,7 +454,7 @@ impl Registers {
             shares: [share, Plane::default()],
             q: [self.q(a), self.q(b), 0.0],
             attributes: self.attributes([&a.corner, &b.corner, &a.corner], false),
-            stuffed: [Plane::default(); 2],
+            stuffed: [along, Plane::default()],
         })
     }
 }
