@@ -399,6 +399,44 @@ fn polygons_as_lines_and_points() {
     }
 }
 
+/// §6.5, §6.6: edges and corners of a polygon have its offset, by the bits of front and back; bit 2 is of lines and
+/// points that are none.
+#[test]
+fn edges_have_the_offset_of_their_polygon() {
+    let corners = [(1.5, 1.5), (5.5, 1.5), (5.5, 5.5), (1.5, 5.5)].map(|(x, y)| (at(x, y), RED));
+    let line: Vec<Vertex> = corners[..2].to_vec();
+    let lines = 1 | 1 << 4 | 1 << 7;
+    for (mode, enable, code, vertices, drawn) in [
+        (lines, 0, 15, &corners[..], false),
+        (lines, 1 | 2, 15, &corners, true),
+        (lines, 4, 15, &corners, false),
+        (1, 1 | 2, 15, &corners, true),
+        (1, 4, 15, &corners, false),
+        (0, 1 | 2, 2, &line, false),
+        (0, 4, 2, &line, true),
+    ] {
+        let rig = Rig::new();
+        let all = [
+            state(),
+            // What is nearer than a depth of a half is drawn: two units are.
+            depth(6, 7),
+            rectangle((0, 0), (8, 8), 0.5, BLUE),
+            depth(6, 1),
+            point_size(1, 1),
+            write(0x4234, &[6 | 3 << 16]),
+            write(0x4288, &[mode]),
+            write(0x42a4, &[0.0f32, -2.0, 0.0, -2.0].map(f32::to_bits)),
+            write(0x42b4, &[enable]),
+            draw(code, vertices),
+        ];
+        rig.run(&all.concat());
+        let red = |x, y| pixel(&rig, x, y) == 0xffff_0000;
+        let seen = (0..8).any(|y| (0..8).any(|x| red(x, y)));
+        assert_eq!(seen, drawn, "{mode} {enable} {code}");
+        rig.clean();
+    }
+}
+
 /// §11, §9.4: an alpha that fails, and a killed pixel, leave neither colour nor depth.
 #[test]
 fn fragments_that_are_dropped() {

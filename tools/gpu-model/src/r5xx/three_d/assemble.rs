@@ -84,6 +84,8 @@ pub(super) struct Assembler {
     second: Option<Corner>,
     /// The last ones, the newest at the end.
     held: [Option<Corner>; 4],
+    /// The last triangle of a polygon so far: whether its last edge is the polygon's is not known yet.
+    last: Option<Primitive>,
 }
 
 impl Assembler {
@@ -95,6 +97,7 @@ impl Assembler {
             first: None,
             second: None,
             held: [None; 4],
+            last: None,
         }
     }
 
@@ -180,7 +183,10 @@ impl Assembler {
                     _ => self.second.unwrap_or(first),
                 };
                 let opens = u8::from(n == 2);
-                out(self.triangle([first, b, v], provoking, 0b010 | opens));
+                let next = self.triangle([first, b, v], provoking, 0b010 | opens);
+                if let Some(triangle) = self.last.replace(next) {
+                    out(triangle);
+                }
             }
             _ => {}
         }
@@ -193,7 +199,10 @@ impl Assembler {
                 out(self.line(last, first));
             }
         }
-        // The last edge of a polygon looks like its diagonals: a draw of edges only misses it.
+        if let Some(mut triangle) = self.last.take() {
+            triangle.edges |= 0b100;
+            out(triangle);
+        }
         self.taken = 0;
         self.first = None;
         self.second = None;
@@ -253,6 +262,28 @@ mod tests {
         }
         for code in [0, 7, 8, 9, 10, 11] {
             assert_eq!(Kind::new(code), None);
+        }
+    }
+
+    /// §6.5: diagonals of quads and polygons are no edges; the last edge of a polygon is one.
+    #[test]
+    fn edges_of_polygons() {
+        for (code, vertices, want) in [
+            (4, 3, &[0b111][..]),
+            (13, 4, &[0b011, 0b110]),
+            (15, 3, &[0b111]),
+            (15, 4, &[0b011, 0b110]),
+            (15, 5, &[0b011, 0b010, 0b110]),
+            (15, 2, &[]),
+        ] {
+            let mut edges = Vec::new();
+            let mut assembler = Assembler::new(Kind::new(code).expect("a kind"), 3);
+            let mut keep = |p: Primitive| edges.push(p.edges);
+            for n in 0..vertices {
+                assembler.push(corner(n), &mut keep);
+            }
+            assembler.end(&mut keep);
+            assert_eq!(edges, want, "{code}, {vertices}");
         }
     }
 

@@ -94,6 +94,14 @@ impl Plane {
     }
 }
 
+/// The polygon that a line or a point is drawn of.
+#[derive(Clone, Copy, Debug)]
+struct Polygon {
+    back: bool,
+    /// What is added to its depths.
+    offset: f64,
+}
+
 /// What is drawn: a convex area, and what varies over it.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -101,8 +109,9 @@ pub(super) struct Shape {
     /// Pixels that it can touch: left, top, right, bottom, inclusive.
     pub bounds: [i64; 4],
     pub back: bool,
-    /// Depth in the units of 24 bits.
+    /// Depth in the units of 24 bits, and what was added to a triangle's.
     pub depth: Plane,
+    pub offset: f64,
     /// Shares of the second and the third corner.
     pub shares: [Plane; 2],
     /// 1 / w of the corners.
@@ -210,6 +219,12 @@ impl Registers {
         }
     }
 
+    /// Returns the offset of a point or a line: its polygon's, if it is an edge or a corner of one (§6.5:
+    /// "offset enables apply to the polygon").
+    fn offset_of(&self, of: Option<Polygon>, depth: &Plane) -> f64 {
+        of.map_or_else(|| self.poly_offset(2, depth), |p| p.offset)
+    }
+
     /// Front or back; `None` for what is culled.
     fn facing(&self, area: i64) -> Option<bool> {
         // y points downwards: what is counter-clockwise to the eye has a negative area here.
@@ -224,10 +239,10 @@ impl Registers {
         match all {
             [] => {}
             [(p, _)] => {
-                self.point(p, false).map(out);
+                self.point(p, None).map(out);
             }
             [(a, _), (b, _)] => {
-                self.line(a, b, false).map(out);
+                self.line(a, b, None).map(out);
             }
             [(first, _), rest @ ..] => {
                 for pair in rest.windows(2) {
@@ -261,20 +276,25 @@ impl Registers {
         if self.polygon & 3 != 1 {
             return;
         }
-        let seen =
-            (1..all.len() - 1).find_map(|n| self.facing_of([&all[0].0, &all[n].0, &all[n + 1].0]));
-        let Some(back) = seen else { return };
+        let seen = (1..all.len() - 1).find_map(|n| {
+            let corners = [&all[0].0, &all[n].0, &all[n + 1].0];
+            let back = self.facing_of(corners)?;
+            let offset = self.triangle(corners, back)?.offset;
+            Some(Polygon { back, offset })
+        });
+        let Some(polygon) = seen else { return };
+        let back = polygon.back;
         match self.polygon >> if back { 7 } else { 4 } & 7 {
             0 => {
                 for (p, _) in all {
-                    self.point(p, back).map(&mut *out);
+                    self.point(p, Some(polygon)).map(&mut *out);
                 }
             }
             1 => {
                 for (n, (a, own)) in all.iter().enumerate() {
                     if *own {
                         let b = &all[(n + 1) % all.len()].0;
-                        self.line(a, b, back).map(&mut *out);
+                        self.line(a, b, Some(polygon)).map(&mut *out);
                     }
                 }
             }
@@ -313,8 +333,10 @@ impl Registers {
             dx: mix(|p| p.dx),
             dy: mix(|p| p.dy),
         };
-        depth.at += self.poly_offset(u32::from(back), &depth);
+        let offset = self.poly_offset(u32::from(back), &depth);
+        depth.at += offset;
         Some(Shape {
+            offset,
             edges,
             bounds: bounds(&p, 1),
             back,
@@ -339,7 +361,7 @@ impl Registers {
         (half, half)
     }
 
-    fn point(&self, p: &Placed, back: bool) -> Option<Shape> {
+    fn point(&self, p: &Placed, of: Option<Polygon>) -> Option<Shape> {
         let (x, y) = self.corner(p)?;
         let (w, h) = self.point_half(&p.corner);
         if w == 0 || h == 0 {
@@ -356,7 +378,7 @@ impl Registers {
             .map(|n| Edge::new(around[n], around[(n + 1) % 4], (x, y), 1, rule))
             .collect();
         let depth = Plane {
-            at: self.depth_of(p.at[2]) + self.poly_offset(2, &Plane::default()),
+            at: self.depth_of(p.at[2]) + self.offset_of(of, &Plane::default()),
             ..Plane::default()
         };
         // S from the left to the right, T from the lower edge to the upper.
@@ -370,8 +392,9 @@ impl Registers {
         Some(Shape {
             edges,
             bounds: bounds(&around, 1),
-            back,
+            back: of.is_some_and(|p| p.back),
             depth,
+            offset: 0.0,
             shares: [Plane::default(); 2],
             q: [self.q(p); 3],
             attributes: self.attributes([&p.corner; 3], false),
@@ -390,7 +413,7 @@ impl Registers {
         })
     }
 
-    fn line(&self, a: &Placed, b: &Placed, back: bool) -> Option<Shape> {
+    fn line(&self, a: &Placed, b: &Placed, of: Option<Polygon>) -> Option<Shape> {
         let (p, q) = (self.corner(a)?, self.corner(b)?);
         let (dx, dy) = (q.0 - p.0, q.1 - p.1);
         if dx == 0 && dy == 0 {
@@ -438,7 +461,7 @@ impl Registers {
             dx: share.dx * (zb - za),
             dy: share.dy * (zb - za),
         };
-        depth.at += self.poly_offset(2, &depth);
+        depth.at += self.offset_of(of, &depth);
         let around = around.map(|v| (v.0, v.1));
         let (start, grows) = self.stipple.along(fx.abs().max(fy.abs()) / PARTS as f64);
         let along = Plane {
@@ -449,8 +472,9 @@ impl Registers {
         Some(Shape {
             edges,
             bounds: bounds(&around, FINE),
-            back,
+            back: of.is_some_and(|p| p.back),
             depth,
+            offset: 0.0,
             shares: [share, Plane::default()],
             q: [self.q(a), self.q(b), 0.0],
             attributes: self.attributes([&a.corner, &b.corner, &a.corner], false),
