@@ -424,3 +424,27 @@ fn zero_times_infinity() {
         assert_eq!((got.is_nan(), got == 0.0), (nan, !nan));
     }
 }
+
+/// Not in the document: on cards a result below 2^-126 is 0 (piglit's fs-underflow-mul-compare-zero, by which 2^-149
+/// is, and which is not in Mesa's list of failures of RV530).
+#[test]
+fn results_are_no_denormals() {
+    // U6's product.
+    let words = [
+        0x00007800, 0x08000400, 0x08000400, 0x00442220, 0x0068c030, 0x20490030,
+    ];
+    let power = |n: i32| f32::from_bits(((127 + n) as u32) << 23);
+    for (a, b, want) in [
+        (power(-75), power(-51), f32::MIN_POSITIVE),
+        (power(-75), power(-52), 0.0),
+        (-power(-75), power(-52), -0.0),
+        (power(-100), power(-49), 0.0),
+    ] {
+        let mut t = PixelShaderTest::new(&[words]);
+        t.pixels.temporary[0] = same([a; 4]);
+        t.pixels.temporary[1] = same([b; 4]);
+        t.run();
+        let got = t.temporary(3).map(f32::to_bits);
+        assert_eq!(got, [want; 4].map(f32::to_bits), "{a} {b}");
+    }
+}

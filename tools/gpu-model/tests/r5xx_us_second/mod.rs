@@ -354,6 +354,11 @@ impl<'a> Machine<'a> {
             6 => v / 8.0,
             n => v * f32::from(1u8 << n),
         };
+        // Cards have no denormals (`results_are_no_denormals`).
+        let scaled = match scaled.is_subnormal() {
+            true => 0.0f32.copysign(scaled),
+            false => scaled,
+        };
         match half.clamp {
             true if scaled.is_nan() => 0.0,
             true => scaled.clamp(0.0, 1.0),
