@@ -10,6 +10,9 @@ BENCH_FIGURES=$OURO_TOP/tools/testing/bench/figures
 # The same of the upstream driver, to compare with.
 # shellcheck disable=SC2034
 BENCH_UPSTREAM=$OURO_TOP/tools/testing/bench/upstream
+# Instructions of the model of R5xx for a frame, as recorded.
+# shellcheck disable=SC2034
+BENCH_FRAME=$OURO_TOP/tools/testing/bench/frame-r5xx
 # Per cent by which a figure of a submission or a copy may grow before `make check` fails: they repeat within two.
 BENCH_TOLERANCE=5
 # The same for the others. They differ from boot to boot: by a page table that is allocated, a list that is trimmed, or a
@@ -52,6 +55,24 @@ bench_life() {
         [ "$kind" != objects ] || bench_figures "$dir/$kind/output.txt" >"$dir/figures.txt"
         after=true
     done
+}
+
+# bench_frame: prints the instructions of a frame of the modelled R5xx (examples/r5xx_frame.rs of the model): those of
+# three frames less those of one, by two. Prints nothing where the host has no valgrind.
+bench_frame() {
+    local one three
+    command -v valgrind >/dev/null || { say "a frame's cost is left out: this host has no valgrind"; return 0; }
+    build_program frame-cost || return
+    one=$(callgrind_of "$BIN_DIR/frame-cost" 1) || return
+    three=$(callgrind_of "$BIN_DIR/frame-cost" 3) || return
+    echo $(((three - one) / 2))
+}
+
+# callgrind_of PROGRAM ARGUMENT...: prints the instructions of a program that succeeds.
+callgrind_of() {
+    local said
+    said=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null) || return
+    sed -nE 's/^==[0-9]+== Collected : ([0-9]+)$/\1/p' <<<"$said"
 }
 
 bench_figures() { sed -nE 's/^figure ([a-z0-9-]+ [0-9]+ [0-9]+)$/\1/p' "$1"; }

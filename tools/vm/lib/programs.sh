@@ -71,6 +71,16 @@ build_life-cost() {
         "$SELFTESTS/shared/libshared.a"
 }
 
+# Frames of the modelled R5xx. Static: it runs on the host, under its valgrind.
+build_frame-cost() {
+    local target
+    target=$(cargo_target)
+    mkdir -p "$BIN_DIR"
+    (cd "$OURO_TOP" && CARGO_TARGET_DIR=$target RUSTFLAGS="-C target-feature=+crt-static" enter cargo build --locked \
+        --quiet --release -p gpu-model --example r5xx_frame --target x86_64-unknown-linux-gnu)
+    install -m 755 "$target/x86_64-unknown-linux-gnu/release/examples/r5xx_frame" "$BIN_DIR/frame-cost"
+}
+
 build_selftests() {
     mkdir -p "$SELFTESTS"
     # static: the guest has no libraries
