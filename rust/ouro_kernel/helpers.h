@@ -129,6 +129,7 @@ void ouro_kunmap(void *addr);
 bool ouro_copy_from_user(struct page **pages, size_t offset, unsigned long from, size_t n);
 bool ouro_copy_to_user(unsigned long to, struct page **pages, size_t offset, size_t n);
 void ouro_copy_to_page(struct page *page, size_t offset, const void *from, size_t n);
+void ouro_flush_pages(struct page **pages, size_t offset, size_t n);
 void ouro_copy(void *to, const void *from, size_t n);
 void ouro_fill(void *to, unsigned char byte, size_t n);
 bool ouro_dma_mapping_error(struct device *dev, dma_addr_t addr);

@@ -161,6 +161,65 @@ bool ouro_copy_to_user(unsigned long to, struct page **pages, size_t offset, siz
 	return present;
 }
 
+#ifdef CONFIG_X86
+#define LINE 64
+
+/* The range is of whole lines, one at least. Without the barriers of a flush. */
+static void ouro_flush_lines(char *at, char *end)
+{
+	for (; end - at >= 8 * LINE; at += 8 * LINE) {
+		clflushopt(at);
+		clflushopt(at + LINE);
+		clflushopt(at + 2 * LINE);
+		clflushopt(at + 3 * LINE);
+		clflushopt(at + 4 * LINE);
+		clflushopt(at + 5 * LINE);
+		clflushopt(at + 6 * LINE);
+		clflushopt(at + 7 * LINE);
+	}
+	for (; at < end; at += LINE)
+		clflushopt(at);
+	/* as drm_clflush_virt_range() ends */
+	clflushopt(end - 1);
+}
+#endif
+
+/*
+ * Writes the cache lines of n bytes of pages, the first of which the offset is in, back to memory,
+ * and drops them.
+ */
+void ouro_flush_pages(struct page **pages, size_t offset, size_t n)
+{
+#ifdef CONFIG_X86
+	bool lines = boot_cpu_has(X86_FEATURE_CLFLUSH) &&
+		     boot_cpu_data.x86_clflush_size == LINE;
+
+	/* Earlier writes are in the cache before a line is flushed. */
+	if (lines)
+		mb();
+#endif
+	while (n) {
+		size_t part = min_t(size_t, n, PAGE_SIZE - offset);
+		char *at = kmap_local_page(*pages++);
+
+#ifdef CONFIG_X86
+		if (lines)
+			ouro_flush_lines(at + round_down(offset, LINE),
+					 at + round_up(offset + part, LINE));
+		else
+#endif
+			drm_clflush_virt_range(at + offset, part);
+		kunmap_local(at);
+		n -= part;
+		offset = 0;
+	}
+#ifdef CONFIG_X86
+	/* All lines are in memory before what follows, such as a write to a register. */
+	if (lines)
+		mb();
+#endif
+}
+
 void ouro_copy(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);

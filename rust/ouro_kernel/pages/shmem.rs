@@ -14,7 +14,7 @@ use kernel::{
     },
 };
 
-use super::{clflush, copy, DmaMap, Frame, View, PAGE_SIZE};
+use super::{copy, DmaMap, Frame, View, PAGE_SIZE};
 use crate::{pci::DmaDevice, raw, Caching};
 
 /// Zeroed memory for an object, which the kernel may swap out while its [`Pages`] are not held.
@@ -527,11 +527,10 @@ impl Pages {
     ///
     /// Errors: `EINVAL` if the range is not inside.
     pub fn clflush(&self, offset: usize, len: usize) -> Result {
-        self.each(offset, len, |addr, range| {
-            // SAFETY: Mapped memory of the page.
-            unsafe { clflush(addr, range.len()) };
-            Ok(())
-        })
+        let (pages, within) = self.from(offset, len)?;
+        // SAFETY: The pages have so many bytes.
+        unsafe { raw::ouro_flush_pages(pages, within, len) };
+        Ok(())
     }
 
     /// Maps all pages contiguously into the kernel's address space.

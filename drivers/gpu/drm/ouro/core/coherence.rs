@@ -13,9 +13,10 @@
 //!   part of the line brings the old rest of it back.
 //!
 //! A flush cures both: it writes a dirty line back and drops it. This module decides which range is
-//! flushed when. Kernel copies are flushed at once, line by line. For mappings of user space, the
-//! pages that faults have mapped and the domain that user space announces tell what may be dirty;
-//! it is flushed before the next batch, and before another path to the memory is opened.
+//! flushed when. Kernel copies are flushed at once; where the kernel writes several words into a
+//! page, each line is flushed once, after the last of them ([`Touched`]). For mappings of user
+//! space, the pages that faults have mapped and the domain that user space announces tell what may
+//! be dirty; it is flushed before the next batch, and before another path to the memory is opened.
 //!
 //! None of this runs for a BO that the device snoops.
 
@@ -89,6 +90,19 @@ pub const fn lines(range: &Range<u64>) -> u64 {
 /// Extends a range to whole lines.
 const fn whole(range: &Range<u64>) -> Range<u64> {
     range.start / LINE * LINE..range.end.next_multiple_of(LINE)
+}
+
+/// Lines of one page that the kernel has written word by word, and not flushed yet.
+#[derive(Debug, Default)]
+pub struct Touched {
+    page: u64,
+    /// A bit for each line of the page.
+    lines: u64,
+}
+
+impl Touched {
+    /// Number of lines of a page, of 4 KiB.
+    const LINES: u64 = 64;
 }
 
 /// What the CPU's caches may hold of a BO.
@@ -205,7 +219,8 @@ impl CpuCaches {
     }
 
     /// The kernel writes a range by calling `write`. Partial lines at its ends are refetched from
-    /// memory first if stale; the range is flushed to memory afterwards.
+    /// memory first if stale; the range is flushed to memory afterwards, also if `write` fails and
+    /// has written a part.
     pub fn write<E>(
         &self,
         range: &Range<u64>,
@@ -224,8 +239,49 @@ impl CpuCaches {
                 flush(lines.end - LINE..lines.end, Cause::Write)?;
             }
         }
-        write()?;
-        flush(lines, Cause::Write)
+        let written = write();
+        let flushed = flush(lines, Cause::Write);
+        written.and(flushed)
+    }
+
+    /// The kernel is about to write a part of the line at byte `at`, after those in `touched`. If
+    /// stale, the line is refetched from memory first. Lines of another page are flushed now.
+    pub fn touch<E>(
+        &self,
+        touched: &mut Touched,
+        at: u64,
+        mut flush: impl FnMut(Range<u64>, Cause) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let line = at / LINE;
+        let (page, bit) = (line / Touched::LINES, 1 << (line % Touched::LINES));
+        if page != touched.page {
+            self.written(touched, &mut flush)?;
+            touched.page = page;
+        }
+        if touched.lines & bit == 0 {
+            if self.stale {
+                flush(line * LINE..(line + 1) * LINE, Cause::Write)?;
+            }
+            touched.lines |= bit;
+        }
+        Ok(())
+    }
+
+    /// The kernel has written all that it wanted to: flushes the lines in `touched`. Must be called
+    /// after [`touch`](Self::touch), also if that failed.
+    pub fn written<E>(
+        &self,
+        touched: &mut Touched,
+        mut flush: impl FnMut(Range<u64>, Cause) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while touched.lines != 0 {
+            let first = u64::from(touched.lines.trailing_zeros());
+            let count = u64::from((touched.lines >> first).trailing_ones());
+            let start = (touched.page * Touched::LINES + first) * LINE;
+            flush(start..start + count * LINE, Cause::Write)?;
+            touched.lines &= !(u64::MAX >> (Touched::LINES - count) << first);
+        }
+        Ok(())
     }
 
     /// The BO's pages are released, with all mappings; `keep`: the CPU will read their contents

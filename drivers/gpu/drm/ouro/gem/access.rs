@@ -12,7 +12,13 @@ use ouro_kernel::{
     task, uaccess,
 };
 
-use super::{backing::Memory, bo::State, bytes, caches, contents, Backing, Object};
+use super::{
+    backing::Memory,
+    bo::State,
+    bytes,
+    caches::{self, Dwords},
+    contents, Backing, Object,
+};
 
 /// Checks that `len` bytes from `offset` lie in the BO. Errors: `EINVAL`.
 pub(crate) fn range(object: &Object, offset: u64, len: u64) -> Result {
@@ -142,7 +148,7 @@ fn put_present(object: &Object, part: bool, offset: usize, from: u64, len: usize
         return Ok(());
     }
     let (state, backing) = contents::settled(object)?;
-    caches::write_present(&state, &backing, offset, from, len)
+    caches::write_present(object, &state, &backing, offset, from, len)
 }
 
 /// Writes bytes to the BO's current memory: `part` is [`is_part`] of the whole copy. Errors: as
@@ -177,6 +183,8 @@ pub(crate) struct Poke<'a>(Way<'a>);
 enum Way<'a> {
     /// By its pages, which the GPU snoops.
     Pages(Words<'a>),
+    /// By its pages, with flushes.
+    Lines(Dwords<'a>),
     /// By its exporter's mapping.
     View(&'a Object, View<'a>),
     /// By its memory, with flushes if the GPU does not snoop it.
@@ -190,6 +198,7 @@ impl Poke<'_> {
     pub(crate) fn dword(&mut self, offset: u64, value: u32) -> Result {
         match &mut self.0 {
             Way::Pages(words) => words.write32(offset as usize, value),
+            Way::Lines(dwords) => dwords.write(offset, value),
             other => other.bytes(offset, &value.to_le_bytes()),
         }
     }
@@ -199,7 +208,7 @@ impl Way<'_> {
     #[inline(never)]
     fn bytes(&self, offset: u64, bytes: &[u8]) -> Result {
         match self {
-            Way::Pages(_) => Err(EINVAL),
+            Way::Pages(_) | Way::Lines(_) => Err(EINVAL),
             Way::View(object, view) => {
                 range(object, offset, bytes.len() as u64)?;
                 view.write(offset as usize, bytes)
@@ -228,13 +237,21 @@ pub(crate) fn poke(
     // Pages behind the BO's are not its contents, but the file's.
     let whole = backing.state_pages() == 0;
     let way = match backing.memory() {
-        Memory::Pages(map) if whole && !caches::is_unsnooped(&state) => {
-            Way::Pages(map.pages().words())
+        Memory::Pages(map) if whole => {
+            let words = map.pages().words();
+            match caches::is_unsnooped(&state) {
+                true => Way::Lines(Dwords::new(object, &state, &backing, words)),
+                false => Way::Pages(words),
+            }
         }
         _ => Way::Memory(object, &state, &backing),
     };
     let mut poke = Poke(way);
-    f(&mut poke)
+    let done = f(&mut poke);
+    match poke.0 {
+        Way::Lines(dwords) => done.and(dwords.end()),
+        _ => done,
+    }
 }
 
 /// Accesses a mapping of the BO on behalf of another process, such as a debugger. Tiled contents

@@ -11,9 +11,10 @@ use kernel::{
     prelude::*,
     sync::atomic::{ordering, Atomic},
 };
-use ouro_core::coherence::{lines, Cause, CpuCaches};
+use ouro_core::coherence::{lines, Cause, CpuCaches, Touched};
 use ouro_hw::types::{CacheLevel, PAGE_SIZE};
 use ouro_kernel::{
+    pages::Words,
     resv::{HasResv, Usage},
     wait::{Interruptible, FOREVER},
 };
@@ -239,18 +240,69 @@ pub(super) fn write(
     )
 }
 
-/// User space's bytes are written into its memory, if they are there. Errors: `EFAULT` if not, and
-/// always where the driver would have to flush what it writes: that is done by [`write`].
+/// User space's bytes are written into its memory, if they are there. Errors: `EFAULT` if not, with
+/// a part written.
 pub(super) fn write_present(
+    object: &Object,
     state: &State,
     backing: &Backing,
     offset: usize,
     from: u64,
     len: usize,
 ) -> Result {
-    match is_unsnooped(state) {
-        true => Err(EFAULT),
-        false => backing.copy_from_user_present(offset, from, len),
+    let write = || backing.copy_from_user_present(offset, from, len);
+    if !is_unsnooped(state) {
+        return write();
+    }
+    let range = offset as u64..offset as u64 + len as u64;
+    state.caches.write(
+        &range,
+        |range, cause| flush(object.gpu(), backing, range, cause),
+        write,
+    )
+}
+
+/// Dwords that the kernel writes into pages that the GPU does not snoop. Each line is flushed once.
+pub(super) struct Dwords<'a> {
+    object: &'a Object,
+    state: &'a State,
+    backing: &'a Backing,
+    words: Words<'a>,
+    touched: Touched,
+}
+
+impl<'a> Dwords<'a> {
+    /// `words` writes to the pages of `backing`.
+    pub(super) fn new(
+        object: &'a Object,
+        state: &'a State,
+        backing: &'a Backing,
+        words: Words<'a>,
+    ) -> Self {
+        Self {
+            object,
+            state,
+            backing,
+            words,
+            touched: Touched::default(),
+        }
+    }
+
+    /// Writes a dword at a byte offset. Errors: `EINVAL` if that is not a multiple of 4, or outside
+    /// of the BO.
+    #[inline]
+    pub(super) fn write(&mut self, offset: u64, value: u32) -> Result {
+        let (gpu, backing) = (self.object.gpu(), self.backing);
+        let flush = |range, cause| flush(gpu, backing, range, cause);
+        self.state.caches.touch(&mut self.touched, offset, flush)?;
+        self.words.write32(offset as usize, value)
+    }
+
+    /// Flushes what was written. Must be called after the last dword, also if that failed.
+    pub(super) fn end(mut self) -> Result {
+        let (gpu, backing) = (self.object.gpu(), self.backing);
+        let flush = |range, cause| flush(gpu, backing, range, cause);
+        self.state.caches.written(&mut self.touched, flush)
     }
 }
 

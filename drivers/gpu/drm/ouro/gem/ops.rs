@@ -32,12 +32,12 @@ use crate::device::{Device, Ouro};
 const HIDDEN_TRIES: u32 = 4;
 
 /// Returns the number of pages that one fault maps, if they are present, since a fault costs more
-/// than some PTEs: those of one page table if the GPU snoops the BO. Otherwise fewer, since mapped
-/// pages must be flushed later.
-const fn around(snooped: bool) -> usize {
-    match snooped {
-        true => 512,
-        false => 64,
+/// than some PTEs: those of one page table. Fewer if they are mapped through caches that the GPU
+/// does not snoop, since mapped pages must be flushed later.
+const fn around(snooped: bool, of: u8) -> usize {
+    match (snooped, of) {
+        (false, kind::CACHED) => 256,
+        _ => 512,
     }
 }
 
@@ -217,7 +217,7 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
                 continue;
             }
         }
-        let around = around(state.cache() == CacheLevel::Coherent);
+        let around = around(state.cache() == CacheLevel::Coherent, fault.kind());
         let block = fault.page() - fault.page() % around;
         let shown = block..(block + around).min(backing.len() as usize);
         caches::map(object, &mut state, &backing, fault.kind(), shown)?;

@@ -113,7 +113,7 @@ impl Object {
         }
     }
 
-    /// Copies data in: by `PWRITE`, or a relocation.
+    /// Copies data in: by `PWRITE`.
     fn write(&mut self, world: &mut World, range: Range<u64>, bytes: &[u8]) {
         self.settle(world);
         let world = core::cell::RefCell::new(world);
@@ -132,6 +132,24 @@ impl Object {
             false => write(),
         }
         .unwrap();
+    }
+
+    /// Copies dwords in, one after the other: relocations.
+    fn write_dwords(&mut self, world: &mut World, dwords: &[(u64, Vec<u8>)]) {
+        self.settle(world);
+        let mut touched = Touched::default();
+        for (at, bytes) in dwords {
+            if self.is_apart() {
+                let flush = |range, cause| world.flush(range, cause);
+                self.caches.touch(&mut touched, *at, flush).unwrap();
+            }
+            for (at, byte) in (*at..).zip(bytes) {
+                world.store(at, *byte);
+            }
+            world.noise();
+        }
+        let flush = |range, cause| world.flush(range, cause);
+        self.caches.written(&mut touched, flush).unwrap();
     }
 
     fn read(&mut self, world: &mut World, range: Range<u64>) -> Vec<u8> {
@@ -289,11 +307,21 @@ impl Client {
             7 => self.touch(Domain::Uncached, false)?,
             8 => self.touch(Domain::Uncached, true)?,
             9 => {
-                // A relocation, and the batch that uses it.
-                let at = self.world.dice.below(BYTES / 4) * 4;
-                let bytes = self.bytes(4);
-                self.object.write(&mut self.world, at..at + 4, &bytes);
-                self.truth[at as usize..at as usize + 4].copy_from_slice(&bytes);
+                // Relocations, and the batch that uses them.
+                let mut dwords = Vec::new();
+                let mut at = self.world.dice.below(BYTES / 4) * 4;
+                for _ in 0..1 + self.world.dice.below(12) {
+                    dwords.push((at, self.bytes(4)));
+                    // Nearby, or elsewhere.
+                    at = match self.world.dice.below(4) {
+                        0 => self.world.dice.below(BYTES / 4) * 4,
+                        _ => (at + 4 + self.world.dice.below(40) * 4) % BYTES,
+                    };
+                }
+                self.object.write_dwords(&mut self.world, &dwords);
+                for (at, bytes) in dwords {
+                    self.truth[at as usize..at as usize + 4].copy_from_slice(&bytes);
+                }
                 self.batch(false)?;
             }
             10 => self.batch(false)?,
@@ -449,6 +477,61 @@ fn ranges_are_flushed_and_not_objects() {
         flushed.take(),
         [(8192..12288, Cause::Batch), (8192..12288, Cause::Uncached)]
     );
+}
+
+#[test]
+fn a_line_of_many_dwords_is_flushed_once() {
+    let mut flushed = Flushed::default();
+    let mut caches = CpuCaches::default();
+    let mut write = |caches: &CpuCaches, at: &[u64]| {
+        let mut touched = Touched::default();
+        for at in at {
+            let flush = |r, c| flushed.add(r, c);
+            caches.touch(&mut touched, *at, flush).unwrap();
+        }
+        let flush = |r, c| flushed.add(r, c);
+        caches.written(&mut touched, flush).unwrap();
+        flushed.take()
+    };
+    let lines = |first: u64, end: u64| (first * LINE..end * LINE, Cause::Write);
+    // The last lines of a page are its own; a line further on is apart.
+    assert_eq!(write(&caches, &[0, 4, 60, 64]), [lines(0, 2)]);
+    assert_eq!(
+        write(&caches, &[4092, 4032, 0]),
+        [lines(0, 1), lines(63, 64)]
+    );
+    let page: Vec<u64> = (0..64).map(|line| PAGE + line * LINE).collect();
+    assert_eq!(write(&caches, &page), [lines(64, 128)]);
+    // Those of a page are flushed before those of the next.
+    assert_eq!(write(&caches, &[4096, 0]), [lines(64, 65), lines(0, 1)]);
+    // When the device has written, a line is fetched from memory before its first dword.
+    caches.batch_writes(Coherence::None);
+    assert_eq!(
+        write(&caches, &[256, 260, 128, 256]),
+        [lines(4, 5), lines(2, 3), lines(2, 3), lines(4, 5)]
+    );
+}
+
+#[test]
+fn a_part_that_was_written_is_flushed() {
+    let mut flushed = Flushed::default();
+    let write = || Err(());
+    let flush = |r, c| flushed.add(r, c);
+    assert_eq!(
+        CpuCaches::default().write(&(64..128), flush, write),
+        Err(())
+    );
+    assert_eq!(flushed.take(), [(64..128, Cause::Write)]);
+    // Lines stay touched as long as their flush fails.
+    let (caches, mut touched) = (CpuCaches::default(), Touched::default());
+    caches
+        .touch(&mut touched, 64, |_, _| Ok::<(), u8>(()))
+        .unwrap();
+    assert_eq!(caches.written(&mut touched, |_, _| Err(1)), Err(1));
+    assert_eq!(caches.touch(&mut touched, 4096, |_, _| Err(2)), Err(2));
+    let flush = |r, c| flushed.add(r, c);
+    caches.written(&mut touched, flush).unwrap();
+    assert_eq!(flushed.take(), [(64..128, Cause::Write)]);
 }
 
 #[test]
