@@ -3,7 +3,7 @@
 //! Memory that the GPU accesses.
 //!
 //! - [`Shmem`] is memory that may be swapped out, for buffer objects; [`Pages`] holds all of its
-//!   pages where they are; [`DmaMap`] lets the device reach them.
+//!   pages where they are, [`FewPages`] some of them; [`DmaMap`] lets the device reach them.
 //! - [`DmaPages`] is memory of the driver: rings, status pages, contexts, tables. It is zeroed,
 //!   mapped for the CPU and for the device, and pinned.
 //! - [`Frame`] is a page frame of either, or of a BAR, for mappings of user space.
@@ -13,6 +13,7 @@
 
 mod device;
 mod dma;
+mod few;
 mod imported;
 mod owned;
 mod shmem;
@@ -20,6 +21,7 @@ mod words;
 
 pub use self::device::DmaDevice;
 pub use self::dma::{DmaMap, Run};
+pub use self::few::FewPages;
 pub(crate) use self::imported::Imported;
 pub use self::owned::{DmaPages, View};
 pub use self::shmem::{Pages, Shmem, Vmap};

@@ -23,7 +23,7 @@ use crate::{pci::DmaDevice, raw, Caching};
 ///
 /// The pointer is a shmem file of which this owns a reference.
 pub struct Shmem {
-    file: NonNull<bindings::file>,
+    pub(super) file: NonNull<bindings::file>,
     pages: usize,
 }
 
@@ -33,7 +33,7 @@ unsafe impl Send for Shmem {}
 unsafe impl Sync for Shmem {}
 
 /// A full file system means that memory is short here.
-fn no_memory(e: Error) -> Error {
+pub(super) fn no_memory(e: Error) -> Error {
     if e == ENOSPC {
         ENOMEM
     } else {

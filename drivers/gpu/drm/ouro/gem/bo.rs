@@ -22,10 +22,14 @@ use kernel::{
 };
 use ouro_core::coherence::CpuCaches;
 use ouro_hw::types::{CacheLevel, PAGE_SIZE};
-use ouro_kernel::{gem, pages::Shmem, userptr::Sequence};
+use ouro_kernel::{
+    gem,
+    pages::{FewPages, Shmem},
+    userptr::Sequence,
+};
 
 use super::{
-    bind,
+    bind, early,
     notes::Notes,
     region::{Placements, SYSTEM},
     shrink::{Listed, Worth},
@@ -93,6 +97,8 @@ pub(crate) struct State {
     /// The shmem file for its first memory, if that is system memory. Allocated at creation, where
     /// the ioctl can report that there are no more files; a fault could only kill the process.
     pub(super) fresh: Option<Shmem>,
+    /// Pages of that file that user space has mapped, while there is no backing.
+    pub(super) early: Option<FewPages>,
     /// For a userptr: the MMU notifier sequence at which the backing was the process's memory.
     pub(super) sequence: Option<Sequence>,
     /// Number of pins by importers.
@@ -289,6 +295,7 @@ impl Bo {
                 listed: None,
                 swapped: None,
                 fresh,
+                early: None,
                 sequence: None,
                 pins: 0,
                 advice: Advice::Need,
@@ -377,8 +384,9 @@ impl Bo {
     pub(super) fn drop_backing(&self, state: &mut State) -> usize {
         state.listed = None;
         state.caches = CpuCaches::default();
+        let early = early::release(self, state);
         let Some(backing) = state.backing.take() else {
-            return 0;
+            return early;
         };
         let pages = backing.len();
         self.gpu.count_pages(-i64::from(pages));

@@ -25,7 +25,7 @@ use ouro_kernel::{
 use super::{
     bind::BindError,
     bo::{Advice, State},
-    caches,
+    caches, early,
     leave::{self, Attempts},
     region::Region,
     shrink::{Relief, Worth},
@@ -96,6 +96,7 @@ pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backin
     gpu.count_pages(i64::from(backing.len()));
     state.backing = Some(backing.clone());
     state.fresh = None;
+    early::join(object, state, backing);
     object.show_status(state);
     Ok(())
 }
@@ -142,8 +143,10 @@ pub(crate) fn advise(object: &Object, needed: bool) -> bool {
     }
     let ours = object.attachment().is_none() && object.user().is_none();
     if ours && state.backing.is_none() && !needed {
-        // There are no pages to reclaim: purge swapped contents at once.
+        // There are few pages to reclaim, if any: purge swapped contents at once.
+        object.unmap_user();
         purge(state);
+        object.drop_backing(state);
     }
     object.show_status(state);
     state.advice != Advice::Purged
@@ -209,7 +212,11 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
     let _ = caches::released(object, state, worth == Worth::Kept);
     match worth {
         Worth::Nothing => purge(state),
-        Worth::Kept => state.swapped = state.backing.as_ref().and_then(|b| b.shmem().cloned()),
+        Worth::Kept => {
+            if let Some(backing) = &state.backing {
+                state.swapped = backing.shmem().cloned();
+            }
+        }
     }
     object.drop_backing(state)
 }

@@ -11,6 +11,7 @@ mod bo_device;
 mod bytes;
 pub(crate) mod caches;
 pub(crate) mod contents;
+mod early;
 pub(crate) mod image;
 pub(crate) mod leave;
 pub(crate) mod notes;

@@ -22,7 +22,7 @@ use super::{
     bo::{kind, Advice, Args, Seen, MAX_SIZE},
     caches,
     contents::{self, NoBacking},
-    leave,
+    early, leave,
     region::{Placements, SYSTEM},
     view, Backing, Bo, Object,
 };
@@ -205,6 +205,9 @@ impl gem::DriverObject for Bo {
 
 /// Maps the page of a fault from memory.
 fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(), FaultError> {
+    if early::show(object, fault)? {
+        return Ok(());
+    }
     for _ in 0..HIDDEN_TRIES {
         let (mut state, backing) = contents::settled(object)?;
         let frame = backing.frame(fault.page());

@@ -142,7 +142,17 @@ impl Reclaim {
         if memory.shmem().is_none() {
             return Ok(None);
         }
-        let pages = memory.len() as usize;
+        self.enlist_pages(object, memory.len() as usize, worth)
+            .map(Some)
+    }
+
+    /// Adds a BO that got so many pages of its memory. Errors: `ENOMEM`.
+    pub(super) fn enlist_pages(
+        self: &Arc<Self>,
+        object: &Object,
+        pages: usize,
+        worth: Worth,
+    ) -> Result<Listed> {
         let node = RBTreeNodeReservation::new(GFP_KERNEL)?;
         let mut lines = self.lines.lock();
         let key = lines.stamp();
@@ -150,12 +160,12 @@ impl Reclaim {
         lines.of(worth).objects.insert(node);
         drop(lines);
         self.pages(worth).fetch_add(pages, ordering::Relaxed);
-        Ok(Some(Listed {
+        Ok(Listed {
             reclaim: self.clone(),
             key,
             pages,
             worth,
-        }))
+        })
     }
 
     /// Releases about `wanted` pages of a list. Returns how many. Does not wait.
@@ -276,6 +286,14 @@ impl Shrink for Reclaim {
 }
 
 impl Listed {
+    /// Sets the number of its pages.
+    pub(super) fn set_pages(&mut self, pages: usize) {
+        let count = self.reclaim.pages(self.worth);
+        count.fetch_sub(self.pages, ordering::Relaxed);
+        count.fetch_add(pages, ordering::Relaxed);
+        self.pages = pages;
+    }
+
     /// Moves the BO, which must be the entry's own, to the end of the other list, if it is not
     /// there yet. Allocates nothing.
     pub(crate) fn set_worth(&mut self, worth: Worth, object: Weak<Bo>) {

@@ -211,6 +211,80 @@ TEST_F(madvise, pages_go_and_contents_stay)
 	}
 }
 
+/*
+ * A CPU that touches some pages of a large object gets these alone, if the GPU snoops them. They are
+ * those that the GPU uses later, they can be taken away, and they are thrown away at once.
+ */
+TEST_F(madvise, touched_pages_come_first)
+{
+	enum { N = 64, STEP = PAGE / 4 };
+	const struct engine *engine = &self->gpu.engines[0];
+	const struct backend *backend = self->gpu.backend;
+	bool alone = self->gpu.ouro && !backend->has_local && !backend->no_shared_cache;
+	__u32 handle = gem_create(self->fd, N * PAGE), value;
+	__s64 pages = object_pages(self->fd);
+	__u32 *map, *other;
+	int i;
+
+	map = gem_map(self->fd, handle, N * PAGE, I915_MMAP_OFFSET_WB);
+	other = gem_map(self->fd, handle, N * PAGE, I915_MMAP_OFFSET_WB);
+	ASSERT_NE(NULL, map);
+	ASSERT_NE(NULL, other);
+	ASSERT_TRUE(touch(&map[40 * STEP], true, &value));
+	EXPECT_EQ(0, value);
+	poke(&map[40 * STEP], 40);
+	poke(&map[41 * STEP], 41);
+	/* the same page in another mapping */
+	EXPECT_EQ(40, peek(&other[40 * STEP]));
+	EXPECT_EQ(41, gem_read32(self->fd, handle, 41 * PAGE));
+	if (alone)
+		EXPECT_EQ(pages + 2, object_pages(self->fd));
+	if (alone && !drop_pages(self->fd)) {
+		EXPECT_EQ(pages, object_pages(self->fd));
+		EXPECT_EQ(40, peek(&map[40 * STEP]));
+		EXPECT_EQ(pages + 1, object_pages(self->fd));
+	}
+	/* now it has all of its memory, and mappings show that */
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, handle, 40 * PAGE + 4, 7));
+	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
+	EXPECT_EQ(7, peek(&map[40 * STEP + 1]));
+	EXPECT_EQ(7, peek(&other[40 * STEP + 1]));
+	EXPECT_EQ(40, peek(&map[40 * STEP]));
+	EXPECT_EQ(41, peek(&other[41 * STEP]));
+	if (alone)
+		EXPECT_LE(pages + N, object_pages(self->fd));
+	munmap(map, N * PAGE);
+	munmap(other, N * PAGE);
+	EXPECT_EQ(0, gem_close(self->fd, handle));
+
+	/* one after the other, until it has all of them */
+	handle = gem_create(self->fd, N * PAGE);
+	map = gem_map(self->fd, handle, N * PAGE, I915_MMAP_OFFSET_WB);
+	ASSERT_NE(NULL, map);
+	for (i = N - 1; i >= 0; i--) {
+		ASSERT_TRUE(touch(&map[i * STEP], true, &value));
+		poke(&map[i * STEP], ~i);
+	}
+	for (i = 0; i < N; i++)
+		EXPECT_EQ(~i, gem_read32(self->fd, handle, i * PAGE));
+	munmap(map, N * PAGE);
+	EXPECT_EQ(0, gem_close(self->fd, handle));
+
+	handle = gem_create(self->fd, N * PAGE);
+	map = gem_map(self->fd, handle, N * PAGE, I915_MMAP_OFFSET_WB);
+	ASSERT_NE(NULL, map);
+	ASSERT_TRUE(touch(map, true, &value));
+	value = advise(self->fd, handle, I915_MADV_DONTNEED);
+	if (alone)
+		EXPECT_EQ(0, value);
+	if (!value) {
+		EXPECT_FALSE(touch(map, false, &value));
+		expect_purged(_metadata, &self->gpu, handle);
+	}
+	munmap(map, N * PAGE);
+	EXPECT_EQ(0, gem_close(self->fd, handle));
+}
+
 TEST_F(madvise, what_the_gpu_uses_stays)
 {
 	__u32 handle = gem_create(self->fd, PAGE), value = 3;
