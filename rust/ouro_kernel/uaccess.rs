@@ -18,10 +18,19 @@ use crate::task;
 ///
 /// Errors: `EFAULT` if they are not mapped, `ENOMEM`, `EINVAL` for too many.
 pub fn read_array<T: FromBytes>(address: u64, n: usize) -> Result<KVVec<T>> {
+    let mut out = KVVec::new();
+    read_over(address, n, &mut out)?;
+    Ok(out)
+}
+
+/// Does what [`read_array()`] does, into the memory of `out`, whose contents are lost, as far as
+/// that has room.
+pub fn read_over<T: FromBytes>(address: u64, n: usize, out: &mut KVVec<T>) -> Result {
+    out.clear();
     let bytes = n.checked_mul(size_of::<T>()).ok_or(EINVAL)?;
     // Check before allocating a size that user space gives.
     check(address, bytes)?;
-    let mut out: KVVec<T> = KVVec::with_capacity(n, GFP_KERNEL | __GFP_NOWARN)?;
+    out.reserve(n, GFP_KERNEL | __GFP_NOWARN)?;
     let mut reader = UserSlice::new(UserPtr::from_addr(address as usize), bytes).reader();
     // The capacity as bytes: either all are written, or none counts.
     let room = out.spare_capacity_mut();
@@ -30,7 +39,7 @@ pub fn read_array<T: FromBytes>(address: u64, n: usize) -> Result<KVVec<T>> {
     reader.read_raw(room)?;
     // SAFETY: `n` values were written, and any bytes are a value.
     unsafe { out.inc_len(n) };
-    Ok(out)
+    Ok(())
 }
 
 /// Reads `n` values from an address of user space, at most `N`, and returns them.

@@ -152,18 +152,4 @@ impl<T: DriverObject> Object<T> {
         unsafe { raw::ouro_gem_with(file.as_raw(), handle, Some(each), (&raw mut data).cast()) };
         data.1.ok_or(ENOENT)
     }
-
-    /// Returns the objects of many handles, in order. Allocates.
-    ///
-    /// Errors: `ENOENT` if a handle is unknown; `ENOMEM`.
-    pub fn lookup_many(
-        file: &File<T::Driver>,
-        handles: impl ExactSizeIterator<Item = u32>,
-    ) -> Result<KVVec<ARef<Self>>> {
-        let mut objects = KVVec::with_capacity(handles.len(), GFP_KERNEL)?;
-        for handle in handles {
-            objects.push(Self::lookup(file, handle)?, GFP_KERNEL)?;
-        }
-        Ok(objects)
-    }
 }

@@ -416,6 +416,12 @@ impl Bo {
         self.status.store(bits, ordering::Relaxed);
     }
 
+    /// Returns whether it has memory, in a region. If its reservation is locked, that stays so.
+    pub(crate) fn is_in(&self, region: usize) -> bool {
+        let seen = self.seen();
+        seen.resident && seen.region == region
+    }
+
     /// Returns the statistics' view of it. Any context.
     pub(super) fn seen(&self) -> Seen {
         let bits = self.status.load(ordering::Relaxed);

@@ -191,7 +191,8 @@ fn to_region(
         leave::bring_back(&entry.object, &locked);
         return Ok(());
     };
-    if !entry.object.placements().iter().any(|n| n == wanted) {
+    // Most often it is there. (Contents that were lost on the way are the bind's concern.)
+    if entry.object.is_in(wanted) || !entry.object.placements().iter().any(|n| n == wanted) {
         return Ok(());
     }
     let Some(region) = gpu.regions().get(wanted) else {

@@ -6,10 +6,10 @@
 use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::aref::ARef};
 use ouro_kernel::{lazy::LazyVec, resv::Slate, spare::Spare};
 
-use super::exec::Entry;
+use super::{exec::Entry, stream::Stream};
 use crate::gem::Object;
 
-/// Most BOs for which a client keeps memory: about 10 KiB.
+/// Most BOs for which a client keeps memory: about 10 KiB, and for a stream of 16 KiB and its copy.
 const MOST: usize = 64;
 
 /// The memory.
@@ -19,6 +19,8 @@ pub(crate) struct Scratch {
     pub(crate) entries: LazyVec<Entry>,
     /// For their locks.
     pub(crate) slate: Slate<Object>,
+    /// For a stream that is checked.
+    pub(crate) stream: Stream,
 }
 
 impl Scratch {
@@ -33,6 +35,7 @@ impl Scratch {
     /// Leaves memory to the next submission, unless it is much.
     pub(crate) fn leave(mut self: KBox<Self>, to: &Spare<Self>) {
         self.entries.clear();
+        self.stream.end(MOST);
         if self.entries.capacity() <= MOST && self.slate.room() <= MOST {
             to.put(self);
         }

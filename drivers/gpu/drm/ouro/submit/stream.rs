@@ -12,7 +12,7 @@ use ouro_hw::{
     fence_regs::Tiling,
     Checker,
 };
-use ouro_kernel::drm::print;
+use ouro_kernel::{drm::print, lazy::LazyVec};
 
 use super::{
     exec::Entry,
@@ -29,13 +29,14 @@ pub(crate) struct Name {
 }
 
 /// A command stream of user space, and its relocations.
+#[derive(Default)]
 pub(crate) struct Stream {
-    dwords: KVVec<u32>,
-    names: KVVec<Name>,
+    pub(crate) dwords: LazyVec<u32>,
+    pub(crate) names: LazyVec<Name>,
     /// Whether the stream itself says how BOs are tiled.
-    knows_tiling: bool,
-    /// The copy that the checker writes.
-    copy: KVVec<u32>,
+    pub(crate) knows_tiling: bool,
+    /// Room for the copy that the checker writes.
+    copy: LazyVec<u32>,
 }
 
 /// Answers the checker's questions about BOs.
@@ -65,18 +66,27 @@ impl Stream {
     /// Most dwords of a stream.
     pub(crate) const MAX_DWORDS: usize = Pool::MAX_DWORDS;
 
-    /// Creates a stream. Errors: `EINVAL` if it is empty or too long, `ENOMEM`.
-    pub(crate) fn new(dwords: KVVec<u32>, names: KVVec<Name>, knows_tiling: bool) -> Result<Self> {
-        if dwords.is_empty() || dwords.len() > Self::MAX_DWORDS {
+    /// Makes room for the copy. Errors: `EINVAL` if the stream is empty or too long, `ENOMEM`.
+    pub(crate) fn begin(&mut self) -> Result {
+        let len = self.dwords.len();
+        if len == 0 || len > Self::MAX_DWORDS {
             return Err(EINVAL);
         }
-        let copy = KVVec::from_elem(0, dwords.len(), GFP_KERNEL)?;
-        Ok(Self {
-            dwords,
-            names,
-            knows_tiling,
-            copy,
-        })
+        if self.copy.len() < len {
+            self.copy.resize(len, 0, GFP_KERNEL)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the stream, and keeps its memory for the next one, unless it is more than for `most`
+    /// BOs and 64 times as many dwords.
+    pub(super) fn end(&mut self, most: usize) {
+        self.dwords.clear();
+        self.names.clear();
+        let dwords = self.dwords.capacity().max(self.copy.capacity());
+        if dwords > 64 * most || self.names.capacity() > most {
+            *self = Self::default();
+        }
     }
 
     /// Checks the stream, with the BOs bound. Returns the copy to run and its size in bytes. The
@@ -96,7 +106,9 @@ impl Stream {
             objects,
         };
         // The chip does not confine clients, so user space's own dwords never run.
-        let verdict = checker.check(&self.dwords, &named, &mut self.copy);
+        let len = self.dwords.len();
+        let copy = self.copy.get_mut(..len).ok_or(EINVAL)?;
+        let verdict = checker.check(&self.dwords, &named, copy);
         let copy = match verdict.plan(false) {
             Plan::Patched(len) => self.copy.get(..len),
             Plan::Unchanged(len) => self.dwords.get(..len),
