@@ -3,10 +3,11 @@
 //! tested on the host: address allocation ([`range`]), the port of a ring ([`port`]), relocations
 //! ([`relocation`]), hangcheck ([`hang`]), the time limit for becoming idle ([`patience`]), sorting
 //! ([`sort`]), memory as text ([`ascii85`]), the parts of a BO that the aperture maps ([`view`])
-//! and when it must not be accessed ([`veil`]), sets of ranges ([`disjoint`]), flushes of the CPU's
-//! caches ([`coherence`]), freed memory that TLBs may still lead to ([`quarantine`]), module
-//! parameters ([`choice`]). For execlists: the scheduler ([`sched`]), the port ([`list`]), the
-//! context status buffer ([`events`]), and load balancing between engines ([`balance`]).
+//! and when it must not be accessed ([`veil`]), sets of ranges ([`disjoint`]), runs of slots
+//! ([`slots`]), flushes of the CPU's caches ([`coherence`]), freed memory that TLBs may still lead
+//! to ([`quarantine`]), module parameters ([`choice`]). For execlists: the scheduler ([`sched`]),
+//! the port ([`list`]), the context status buffer ([`events`]), and load balancing between engines
+//! ([`balance`]).
 //!
 //! Nothing here allocates, takes a lock or waits. Memory comes through [`range::Arena`].
 
@@ -32,6 +33,7 @@ pub mod quarantine;
 pub mod range;
 pub mod relocation;
 pub mod sched;
+pub mod slots;
 pub mod sort;
 pub mod veil;
 pub mod view;

@@ -15,7 +15,7 @@ use kernel::{
         Arc, Mutex,
     },
 };
-use ouro_core::range::Want;
+use ouro_core::slots::Slots;
 use ouro_hw::{
     coherence::KernelUse,
     types::{GpuAddr, PAGE_SIZE},
@@ -24,10 +24,7 @@ use ouro_kernel::pci::DmaDevice;
 
 use crate::{
     gem::{Backing, Mapping, Owner, Space},
-    vm::{
-        population::{Departed, Population},
-        Place,
-    },
+    vm::Place,
 };
 
 /// Pages of the pool: 2 MiB.
@@ -40,7 +37,7 @@ pub(crate) struct Pool {
     mapping: Mapping,
     backing: Arc<Backing>,
     #[pin]
-    population: Mutex<Population<()>>,
+    pages: Mutex<Slots<{ PAGES as usize / 64 }>>,
     /// A buffer for the next batch to check. A caller takes it and leaves an empty one for others.
     #[pin]
     scratch: Mutex<KVVec<u32>>,
@@ -78,7 +75,7 @@ impl Pool {
             try_pin_init!(Self {
                 mapping,
                 backing,
-                population <- new_mutex!(Population::new(0..u64::from(PAGES))?, "ouro_pool"),
+                pages <- new_mutex!(Slots::default(), "ouro_pool"),
                 scratch <- new_mutex!(KVVec::new(), "ouro_scratch"),
                 copies: Atomic::new(0),
                 originals: Atomic::new(0),
@@ -93,17 +90,12 @@ impl Pool {
         if dwords.is_empty() || dwords.len() > Self::MAX_BATCH_DWORDS {
             return Err(EINVAL);
         }
-        let count = (dwords.len() * 4).div_ceil(PAGE_SIZE as usize) as u32;
-        let want = Want {
-            size: count.into(),
-            align: 1,
-            within: (0, u64::MAX),
-        };
-        let first = self.population.lock().take(&[want])? as u32;
+        let count = (dwords.len() * 4).div_ceil(PAGE_SIZE as usize);
+        let first = self.pages.lock().take(count).ok_or(ENOSPC)?;
         let shadow = Shadow {
             pool: self.clone(),
-            first,
-            count,
+            first: first as u32,
+            count: count as u32,
         };
         self.backing.write_words(shadow.offset(), dwords)?;
         Ok(shadow)
@@ -170,11 +162,7 @@ impl Shadow {
 
 impl Drop for Shadow {
     fn drop(&mut self) {
-        let departed: Departed<()> = self
-            .pool
-            .population
-            .lock()
-            .give(self.first.into(), self.count.into());
-        drop(departed);
+        let (first, count) = (self.first as usize, self.count as usize);
+        self.pool.pages.lock().give(first, count);
     }
 }

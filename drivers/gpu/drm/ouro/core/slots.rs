@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+//! A small number of slots of the same size, given out in runs: a bit for each. Where most runs are
+//! short, and few are taken, this costs less than the trees of [`range`](crate::range).
+
+/// `64 * WORDS` slots.
+#[derive(Clone, Debug)]
+pub struct Slots<const WORDS: usize> {
+    /// A bit is set where a slot is taken.
+    taken: [u64; WORDS],
+}
+
+impl<const WORDS: usize> Default for Slots<WORDS> {
+    fn default() -> Self {
+        Self { taken: [0; WORDS] }
+    }
+}
+
+impl<const WORDS: usize> Slots<WORDS> {
+    const BITS: usize = u64::BITS as usize;
+
+    /// Takes the first run of `count` slots that are free. Returns the first of them; `None` if
+    /// there is no such run, or `count` is 0.
+    pub fn take(&mut self, count: usize) -> Option<usize> {
+        if count == 0 {
+            return None;
+        }
+        let mut start = self.first(0, false)?;
+        loop {
+            let end = self.first(start, true).unwrap_or(WORDS * Self::BITS);
+            if end - start >= count {
+                self.mark(start, count, true);
+                return Some(start);
+            }
+            start = self.first(end, false)?;
+        }
+    }
+
+    /// Gives back slots that are taken; those beyond the end are ignored.
+    pub fn give(&mut self, start: usize, count: usize) {
+        self.mark(start, count, false);
+    }
+
+    /// Returns the first slot from `at` on that is taken, or that is free.
+    fn first(&self, at: usize, taken: bool) -> Option<usize> {
+        let mut word = at / Self::BITS;
+        let mut skip = at % Self::BITS;
+        loop {
+            let bits = *self.taken.get(word)?;
+            let bits = if taken { bits } else { !bits };
+            let bits = bits >> skip << skip;
+            if bits != 0 {
+                return Some(word * Self::BITS + bits.trailing_zeros() as usize);
+            }
+            word += 1;
+            skip = 0;
+        }
+    }
+
+    fn mark(&mut self, start: usize, count: usize, taken: bool) {
+        let end = start.saturating_add(count).min(WORDS * Self::BITS);
+        let mut at = start;
+        while at < end {
+            let within = at % Self::BITS;
+            let some = (Self::BITS - within).min(end - at);
+            let bits = u64::MAX >> (Self::BITS - some) << within;
+            if let Some(word) = self.taken.get_mut(at / Self::BITS) {
+                match taken {
+                    true => *word |= bits,
+                    false => *word &= !bits,
+                }
+            }
+            at += some;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::{vec, vec::Vec};
+
+    #[test]
+    fn the_first_run_that_is_long_enough_is_taken() {
+        let mut slots = Slots::<2>::default();
+        assert_eq!(slots.take(0), None);
+        assert_eq!(slots.take(129), None);
+        assert_eq!((slots.take(1), slots.take(62)), (Some(0), Some(1)));
+        // Across two words, and up to the end.
+        assert_eq!((slots.take(2), slots.take(63)), (Some(63), Some(65)));
+        assert_eq!(slots.take(1), None);
+        slots.give(0, 1);
+        slots.give(60, 4);
+        assert_eq!(slots.take(3), Some(60));
+        assert_eq!((slots.take(1), slots.take(1)), (Some(0), Some(63)));
+        slots.give(127, 9);
+        assert_eq!((slots.take(2), slots.take(1)), (None, Some(127)));
+        slots.give(0, 128);
+        assert_eq!((slots.take(128), slots.take(1)), (Some(0), None));
+    }
+
+    proptest! {
+        #[test]
+        fn each_slot_has_one_owner(steps in prop::collection::vec((0usize..100, 0usize..9), 0..200)) {
+            let mut slots = Slots::<3>::default();
+            let mut owned = vec![false; 192];
+            let mut runs: Vec<(usize, usize)> = Vec::new();
+            for (count, gone) in steps {
+                let free = (0..=192 - count)
+                    .find(|at| count != 0 && owned[*at..at + count].iter().all(|taken| !taken));
+                prop_assert_eq!(slots.take(count), free);
+                if let Some(at) = free {
+                    owned[at..at + count].fill(true);
+                    runs.push((at, count));
+                }
+                if gone < runs.len() {
+                    let (at, count) = runs.swap_remove(gone);
+                    slots.give(at, count);
+                    owned[at..at + count].fill(false);
+                }
+            }
+        }
+    }
+}
