@@ -206,6 +206,8 @@ pub(super) struct Blocky {
 pub(crate) struct Region {
     kind: Kind,
     instance: u16,
+    /// Number of pages that BOs can have, if it is allocated in blocks.
+    usable: u64,
     pub(super) blocks: Option<Pin<KBox<Blocky>>>,
 }
 
@@ -254,6 +256,7 @@ impl Region {
         let this = Self {
             kind: Kind::System,
             instance: 0,
+            usable: 0,
             blocks: None,
         };
         Ok(Arc::new(this, GFP_KERNEL)?)
@@ -272,6 +275,7 @@ impl Region {
         let this = Self {
             kind: Kind::Local,
             instance,
+            usable: blocks.store.usable(pages),
             blocks: Some(blocks),
         };
         Ok(Arc::new(this, GFP_KERNEL)?)
@@ -306,7 +310,7 @@ impl Region {
     /// Returns how many bytes BOs can have.
     pub(crate) fn size(&self) -> u64 {
         let pages = match &self.blocks {
-            Some(blocks) => blocks.store.usable(blocks.store.pages()),
+            Some(_) => self.usable,
             None => task::total_pages() as u64,
         };
         pages * u64::from(PAGE_SIZE)
