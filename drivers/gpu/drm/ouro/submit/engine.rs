@@ -431,6 +431,17 @@ impl Engine {
     /// Retires completed requests, signals their fences, and refills the ring. Any context. Returns
     /// whether any request has completed.
     pub(crate) fn advance(&self) -> bool {
+        let mut gone = self.advance_to();
+        let any = !gone.is_empty();
+        while let Some(request) = gone.pop_front() {
+            self.retirer.push(request);
+        }
+        any
+    }
+
+    /// Does what [`advance()`](Self::advance) does, and returns the requests, which the caller
+    /// passes to the retirer.
+    fn advance_to(&self) -> List<Request> {
         let _signalling = fence::signalling();
         let mut done = List::new();
         let mut failed = List::new();
@@ -471,9 +482,10 @@ impl Engine {
         while let Some(request) = failed.pop_front() {
             self.cancel(error, request);
         }
-        let any = !done.is_empty();
+        let mut gone = List::new();
         while let Some(request) = done.pop_front() {
-            self.finish(request);
+            self.signal(&request);
+            gone.push_back(request);
         }
         if first {
             let mut queue = self.queue.lock();
@@ -482,14 +494,18 @@ impl Engine {
             drop(queue);
             self.retirer.pass_on();
         }
-        any
+        gone
     }
 
-    /// Retires completed requests if there are many, which each submission would look at again. No
-    /// interrupt may come that would retire them. Not in a fence's callback.
+    /// Retires completed requests if there are many, which each submission would look at again, and
+    /// releases them: the worker would cost as much again. No interrupt may come that would retire
+    /// them. Process context; the caller holds no locks.
     pub(super) fn retire_some(&self) {
         if self.unretired.load(ordering::Relaxed) > MAX_UNRETIRED {
-            self.advance();
+            let mut gone = self.advance_to();
+            while let Some(request) = gone.pop_front() {
+                self.retirer.release(request);
+            }
         }
     }
 
@@ -500,6 +516,12 @@ impl Engine {
 
     /// Signals the fence of a request that was counted, and passes it to the retirer.
     pub(super) fn finish(&self, request: ListArc<Request>) {
+        self.signal(&request);
+        self.retirer.push(request);
+    }
+
+    /// Signals the fence of a request that was counted.
+    fn signal(&self, request: &Request) {
         request.fence.signal();
         // If it was never emitted, its followers must not wait any longer.
         self.retirer.follower_queue().pass(&request.tracker);
@@ -508,7 +530,6 @@ impl Engine {
             let mut queue = self.queue.lock();
             queue.wanted = queue.wanted.saturating_sub(1);
         }
-        self.retirer.push(request);
     }
 
     /// Returns whether a completion interrupts: of a request that has a waiter, or because the

@@ -228,6 +228,7 @@ impl Exec {
                 Ok(fence) => {
                     self.slate = locked.unlock();
                     inherit::inherit(&fence);
+                    self.target.engine().retire_some();
                     break;
                 }
                 // Without its share, the allocations were freed with the request.

@@ -206,7 +206,6 @@ impl Prepared<'_> {
             tracker.engine().block(self.tracker, request);
             tracker.count_down();
         }
-        tracker.engine().retire_some();
         fence
     }
 }

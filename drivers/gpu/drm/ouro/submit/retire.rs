@@ -47,8 +47,7 @@ use crate::{
 
 /// Milliseconds between two ticks.
 const TICK_MS: u32 = 50;
-/// Number of ticks without work after which the device may sleep: waking it for each frame of a
-/// client would cost more than it saves.
+/// Ticks without work after which the device may sleep. To wake it for each frame would cost more.
 const IDLE_TICKS: u32 = 4;
 
 /// Freed memory.
@@ -426,6 +425,12 @@ impl Retirer {
         let _ = self.queue.enqueue::<_, 0>(self.clone());
     }
 
+    /// Releases a request that has completed. Process context; the caller holds no locks.
+    pub(super) fn release(&self, request: ListArc<Request>) {
+        drop(request);
+        self.live.fetch_sub(1, ordering::Relaxed);
+    }
+
     /// Takes unmapped memory that has no owner any more. Process context.
     pub(crate) fn bury(self: &Arc<Self>, memory: Arc<Backing>) {
         // A copy may still hold a reference; the last one drops the memory.
@@ -496,8 +501,7 @@ impl Retirer {
         loop {
             let request = self.incoming.lock().done.pop_front();
             let Some(request) = request else { break };
-            drop(request);
-            self.live.fetch_sub(1, ordering::Relaxed);
+            self.release(request);
         }
         while let Some(mut memory) = self.take_freed() {
             if self.copies_are_gone() {
