@@ -79,7 +79,7 @@ pub(crate) struct Engine {
 pub(super) struct Arming {
     completions: bool,
     /// Of context switches, on execlist engines.
-    switches: bool,
+    pub(super) switches: bool,
 }
 
 /// The state under the queue's lock.

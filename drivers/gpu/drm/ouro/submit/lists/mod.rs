@@ -470,7 +470,7 @@ impl Lists {
         let Some(load) = self.sched.schedule(now) else {
             return;
         };
-        if !self.needs_event(engine) {
+        if arming.switches && !self.needs_event(engine) {
             engine.disarm_switches(arming);
         }
         let listed = |id: &u32| self.contexts.get(id.checked_sub(1)? as usize)?.as_ref();
