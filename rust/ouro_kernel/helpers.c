@@ -452,6 +452,12 @@ bool ouro_task_is_killed(void)
 	return fatal_signal_pending(current);
 }
 
+/* Returns false also where the kernel does not count what forbids it. */
+bool ouro_task_may_sleep(void)
+{
+	return preemptible() && !rcu_preempt_depth();
+}
+
 unsigned long ouro_total_pages(void)
 {
 	return totalram_pages();

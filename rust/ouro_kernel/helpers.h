@@ -182,6 +182,7 @@ struct llist_node *ouro_llist_take(struct llist_head *head);
 void ouro_task_comm(char *buf);
 int ouro_task_pid(void);
 bool ouro_task_is_killed(void);
+bool ouro_task_may_sleep(void);
 unsigned long ouro_total_pages(void);
 struct pci_dev *ouro_host_bridge(struct pci_dev *pdev);
 int ouro_bus_page(struct pci_dev *bridge, struct resource *page);

@@ -61,6 +61,13 @@ pub fn is_killed() -> bool {
     unsafe { raw::ouro_task_is_killed() }
 }
 
+/// Returns whether the caller is known to be in process context, with no spinlock held. It may hold
+/// locks of other kinds.
+pub fn may_sleep() -> bool {
+    // SAFETY: No requirement.
+    unsafe { raw::ouro_task_may_sleep() }
+}
+
 /// Returns the number of pages of memory of the system.
 pub fn total_pages() -> usize {
     // SAFETY: No requirement.

@@ -469,6 +469,11 @@ impl<T: DriverObject> Dead<T> {
         unsafe { self.0.as_ref() }
     }
 
+    /// Returns whether it was imported: dropping it takes the buffer's reservation.
+    pub fn is_imported(&self) -> bool {
+        self.object().import.is_some()
+    }
+
     /// Makes a worker of [`release`] call [`DriverObject::free_late()`]. Any context, allocates
     /// nothing.
     pub fn defer(self) {

@@ -416,6 +416,17 @@ impl Bo {
         self.status.store(bits, ordering::Relaxed);
     }
 
+    /// Returns whether it has neither memory nor an address, nor what else is released under other
+    /// locks. For a BO without references. Process context.
+    pub(super) fn has_nothing(&self) -> bool {
+        // There is no other caller.
+        let Some(state) = self.state.try_lock() else {
+            return false;
+        };
+        let empty = state.backing.is_none() && state.bindings.is_empty() && state.listed.is_none();
+        empty && state.early.is_none() && state.tiled.is_none() && self.user.is_none()
+    }
+
     /// Returns whether it has memory, in a region. If its reservation is locked, that stays so.
     pub(crate) fn is_in(&self, region: usize) -> bool {
         let seen = self.seen();

@@ -168,8 +168,12 @@ impl gem::DriverObject for Bo {
     }
 
     fn free(dead: Dead<Self>) {
-        // Writing PTEs needs a mutex.
-        dead.defer();
+        // Writing PTEs needs a mutex, which the caller may hold. Without any memory there are none,
+        // and a worker would cost as much as all else.
+        match task::may_sleep() && !dead.is_imported() && dead.has_nothing() {
+            true => drop(dead),
+            false => dead.defer(),
+        }
     }
 
     fn free_late(dead: Dead<Self>) {
