@@ -333,6 +333,9 @@ fn classes(object: &Object) -> Result<u32> {
 pub(super) fn wait(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_wait) -> Result {
     require(arg.flags == 0)?;
     let object = lookup(file, arg.bo_handle)?;
+    if object.resv().test_signaled(Usage::Read) {
+        return Ok(());
+    }
     let start = time::monotonic_ns();
     // A negative timeout means forever.
     let limit = u64::try_from(arg.timeout_ns).map_or(FOREVER, time::ns);
@@ -343,7 +346,12 @@ pub(super) fn wait(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_wait)
         arg.timeout_ns = arg.timeout_ns.saturating_sub(spent).max(0);
     }
     match done? {
-        Waited::Done(_) => Ok(()),
+        Waited::Done(_) => {
+            if object.attachment().is_none() {
+                object.resv().prune();
+            }
+            Ok(())
+        }
         Waited::TimedOut => {
             arg.timeout_ns = 0;
             Err(ETIME)
