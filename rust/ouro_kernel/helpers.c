@@ -169,6 +169,18 @@ int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
 	return dma_resv_get_fences(resv, usage, n, fences);
 }
 
+/* Its lock is held. Not for fences that were signalled. */
+void ouro_resv_each_locked(struct dma_resv *resv, unsigned int usage,
+			   void (*call)(struct dma_fence *fence, void *data), void *data)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+
+	dma_resv_for_each_fence(&cursor, resv, usage, fence)
+		if (!test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &fence->flags))
+			call(fence, data);
+}
+
 void ouro_resv_each(struct dma_resv *resv, unsigned int usage,
 		    void (*call)(struct dma_fence *fence, void *data), void *data)
 {

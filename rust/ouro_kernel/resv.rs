@@ -135,18 +135,6 @@ impl Resv {
     /// Calls `call` for each unsignaled fence up to `usage`; repeatedly for some, if the fences
     /// change meanwhile. No lock needed, allocates nothing.
     pub fn each<F: FnMut(&Fence)>(&self, usage: Usage, mut call: F) {
-        /// # Safety
-        ///
-        /// Called with a fence that has a reference, and an `F` that no other code uses.
-        unsafe extern "C" fn part<F: FnMut(&Fence)>(
-            fence: *mut bindings::dma_fence,
-            data: *mut c_void,
-        ) {
-            // SAFETY: By the requirement of this function.
-            let (call, fence) = unsafe { (&mut *data.cast::<F>(), Fence::from_raw(fence)) };
-            call(fence);
-        }
-
         // SAFETY: By the invariant; `part` is called during this call alone, with `call`.
         unsafe {
             raw::ouro_resv_each(
@@ -231,6 +219,21 @@ impl<'a> Locked<'a> {
         Self(resv)
     }
 
+    /// Calls `call` with the fences up to `usage`, except those that are known to be signaled.
+    #[inline]
+    pub fn each_pending<F: FnMut(&Fence)>(&self, usage: Usage, mut call: F) {
+        // SAFETY: By the invariant; `part` is called during this call alone, with `call`, and
+        // fences stay while it is locked.
+        unsafe {
+            raw::ouro_resv_each_locked(
+                self.0.as_raw(),
+                usage.raw(),
+                Some(part::<F>),
+                (&raw mut call).cast(),
+            )
+        }
+    }
+
     /// Reserves slots for `n` more fences, at least one. Allocates.
     ///
     /// Errors: `ENOMEM`, `EINVAL` for zero.
@@ -246,6 +249,20 @@ impl<'a> Locked<'a> {
             left: n,
         })
     }
+}
+
+/// Calls an `F` with a fence.
+///
+/// # Safety
+///
+/// Called with a fence that stays meanwhile, and an `F` that no other code uses.
+unsafe extern "C" fn part<F: FnMut(&Fence)>(
+    fence: *mut bindings::dma_fence,
+    data: *mut c_void,
+) {
+    // SAFETY: By the requirement of this function.
+    let (call, fence) = unsafe { (&mut *data.cast::<F>(), Fence::from_raw(fence)) };
+    call(fence);
 }
 
 /// Slots for fences in a locked reservation.

@@ -430,24 +430,23 @@ impl Exec {
             }
             None => None,
         };
-        let mut fences: LazyVec<ARef<Fence>> = LazyVec::new();
+        let mut done = Ok(());
         for (i, entry) in self.objects.iter().enumerate() {
             // BOs that share a reservation may read and write.
             let n = 1 + u32::from(entry.object.attachment().is_some());
             locked.reserve_fences(i, &entry.object, n)?;
-            let resv = entry.object.resv();
             let usage = match entry.unordered {
                 // Not ordered with other requests, but with moves of the memory.
                 true => Usage::Kernel,
                 false => Usage::for_access(entry.write),
             };
-            if !resv.test_signaled(usage) {
-                resv.collect(usage, &mut fences)?;
-            }
+            self.resv(locked, i)?.each_pending(usage, |fence| {
+                if done.is_ok() {
+                    done = self.depend(&mut after, fence);
+                }
+            });
         }
-        for fence in fences.iter() {
-            self.depend(&mut after, fence)?;
-        }
+        done?;
         Ok(Before { after, lead })
     }
 
