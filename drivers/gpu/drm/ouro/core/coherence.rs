@@ -95,6 +95,8 @@ const fn whole(range: &Range<u64>) -> Range<u64> {
 /// Lines of one page that the kernel has written word by word, and not flushed yet.
 #[derive(Debug, Default)]
 pub struct Touched {
+    /// The line of the last word, if there is one that is not flushed.
+    last: Option<u64>,
     page: u64,
     /// A bit for each line of the page.
     lines: u64,
@@ -246,7 +248,22 @@ impl CpuCaches {
 
     /// The kernel is about to write a part of the line at byte `at`, after those in `touched`. If
     /// stale, the line is refetched from memory first. Lines of another page are flushed now.
+    #[inline]
     pub fn touch<E>(
+        &self,
+        touched: &mut Touched,
+        at: u64,
+        flush: impl FnMut(Range<u64>, Cause) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match touched.last == Some(at / LINE) {
+            true => Ok(()),
+            false => self.touch_other(touched, at, flush),
+        }
+    }
+
+    /// Does what [`touch`](Self::touch) does, for another line than the last.
+    #[inline(never)]
+    fn touch_other<E>(
         &self,
         touched: &mut Touched,
         at: u64,
@@ -264,6 +281,7 @@ impl CpuCaches {
             }
             touched.lines |= bit;
         }
+        touched.last = Some(line);
         Ok(())
     }
 
@@ -274,6 +292,7 @@ impl CpuCaches {
         touched: &mut Touched,
         mut flush: impl FnMut(Range<u64>, Cause) -> Result<(), E>,
     ) -> Result<(), E> {
+        touched.last = None;
         while touched.lines != 0 {
             let first = u64::from(touched.lines.trailing_zeros());
             let count = u64::from((touched.lines >> first).trailing_ones());
