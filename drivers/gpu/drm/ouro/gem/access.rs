@@ -7,17 +7,16 @@
 use kernel::prelude::*;
 use ouro_kernel::{
     gem::Access,
-    pages::{Shmem, View, Words},
+    pages::{Shmem, Words},
     resv::Locked,
     task, uaccess,
 };
 
 use super::{
     backing::Memory,
-    bo::State,
     bytes,
     caches::{self, Dwords},
-    contents, Backing, Object,
+    contents, Object,
 };
 
 /// Checks that `len` bytes from `offset` lie in the BO. Errors: `EINVAL`.
@@ -176,81 +175,77 @@ pub(crate) fn peek(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &mu
     backing.read(offset as usize, bytes)
 }
 
-/// Writes dwords into an idle BO ([`poke`]).
-pub(crate) struct Poke<'a>(Way<'a>);
-
-/// How the CPU reaches the BO.
-enum Way<'a> {
-    /// By its pages, which the GPU snoops.
-    Pages(Words<'a>),
-    /// By its pages, with flushes.
-    Lines(Dwords<'a>),
-    /// By its exporter's mapping.
-    View(&'a Object, View<'a>),
-    /// By its memory, with flushes if the GPU does not snoop it.
-    Memory(&'a Object, &'a State, &'a Backing),
-}
-
-impl Poke<'_> {
+/// A way to write dwords into an idle BO ([`poke`]).
+pub(crate) trait Dword {
     /// Writes a dword at a byte offset. Errors: `EINVAL` if that is not a multiple of 4, or outside
     /// of the BO.
+    fn write(&mut self, offset: u64, value: u32) -> Result;
+}
+
+/// What writes the dwords, for each way: the loop over them is compiled for each.
+pub(crate) trait Writer {
+    /// Writes them. Errors: those of [`Dword::write`]; its own.
+    fn write(self, dwords: &mut impl Dword) -> Result;
+}
+
+/// By pages that the GPU snoops.
+impl Dword for Words<'_> {
     #[inline]
-    pub(crate) fn dword(&mut self, offset: u64, value: u32) -> Result {
-        match &mut self.0 {
-            Way::Pages(words) => words.write32(offset as usize, value),
-            Way::Lines(dwords) => dwords.write(offset, value),
-            other => other.bytes(offset, &value.to_le_bytes()),
-        }
+    fn write(&mut self, offset: u64, value: u32) -> Result {
+        self.write32(offset as usize, value)
     }
 }
 
-impl Way<'_> {
+/// By pages that it does not snoop.
+impl Dword for Dwords<'_> {
+    #[inline]
+    fn write(&mut self, offset: u64, value: u32) -> Result {
+        Dwords::write(self, offset, value)
+    }
+}
+
+/// By other means: a dword is written as bytes at an offset.
+struct Bytes<F>(F);
+
+impl<F: FnMut(usize, &[u8]) -> Result> Dword for Bytes<F> {
     #[inline(never)]
-    fn bytes(&self, offset: u64, bytes: &[u8]) -> Result {
-        match self {
-            Way::Pages(_) | Way::Lines(_) => Err(EINVAL),
-            Way::View(object, view) => {
-                range(object, offset, bytes.len() as u64)?;
-                view.write(offset as usize, bytes)
-            }
-            Way::Memory(object, state, backing) => {
-                range(object, offset, bytes.len() as u64)?;
-                caches::write(object, state, backing, offset as usize, bytes)
-            }
-        }
+    fn write(&mut self, offset: u64, value: u32) -> Result {
+        (self.0)(offset as usize, &value.to_le_bytes())
     }
 }
 
-/// Lets `f` write dwords into an idle BO, for relocations. `locked` is the BO's reservation. The BO
-/// does not move meanwhile.
+/// Lets `writer` write dwords into an idle BO, for relocations. `locked` is the BO's reservation.
+/// The BO does not move meanwhile.
 ///
-/// Errors: as [`contents::settled`]; those of `f`.
-pub(crate) fn poke(
-    object: &Object,
-    locked: &Locked<'_>,
-    f: impl FnOnce(&mut Poke<'_>) -> Result,
-) -> Result {
+/// Errors: as [`contents::settled`]; those of `writer`.
+pub(crate) fn poke(object: &Object, locked: &Locked<'_>, writer: impl Writer) -> Result {
     if let Some(buffer) = object.attachment() {
-        return buffer.with_view(locked, |view| f(&mut Poke(Way::View(object, view))));
+        // By its exporter's mapping.
+        return buffer.with_view(locked, |view| {
+            writer.write(&mut Bytes(|at, bytes: &[u8]| {
+                range(object, at as u64, bytes.len() as u64)?;
+                view.write(at, bytes)
+            }))
+        });
     }
     let (state, backing) = contents::settled(object)?;
     // Pages behind the BO's are not its contents, but the file's.
     let whole = backing.state_pages() == 0;
-    let way = match backing.memory() {
+    match backing.memory() {
         Memory::Pages(map) if whole => {
-            let words = map.pages().words();
-            match caches::is_unsnooped(&state) {
-                true => Way::Lines(Dwords::new(object, &state, &backing, words)),
-                false => Way::Pages(words),
+            let mut words = map.pages().words();
+            if !caches::is_unsnooped(&state) {
+                return writer.write(&mut words);
             }
+            let mut dwords = Dwords::new(object, &state, &backing, words);
+            let done = writer.write(&mut dwords);
+            done.and(dwords.end())
         }
-        _ => Way::Memory(object, &state, &backing),
-    };
-    let mut poke = Poke(way);
-    let done = f(&mut poke);
-    match poke.0 {
-        Way::Lines(dwords) => done.and(dwords.end()),
-        _ => done,
+        // By its memory, with flushes if the GPU does not snoop it.
+        _ => writer.write(&mut Bytes(|at, bytes: &[u8]| {
+            range(object, at as u64, bytes.len() as u64)?;
+            caches::write(object, &state, &backing, at, bytes)
+        })),
     }
 }
 

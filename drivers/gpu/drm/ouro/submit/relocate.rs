@@ -25,6 +25,35 @@ pub(crate) struct Relocation {
     pub(crate) written: bool,
 }
 
+/// The relocations of a BO.
+struct Addresses<'a> {
+    objects: &'a [Entry],
+    list: &'a mut [Relocation],
+}
+
+impl Addresses<'_> {
+    /// Returns the address of a relocation's target.
+    #[inline]
+    fn target(objects: &[Entry], r: &Relocation) -> Option<u64> {
+        objects.get(r.target as usize).map(|e| e.address.0)
+    }
+}
+
+impl access::Writer for Addresses<'_> {
+    fn write(self, dwords: &mut impl access::Dword) -> Result {
+        for r in self.list {
+            let target = Self::target(self.objects, r).ok_or(EINVAL)?;
+            if target == r.presumed {
+                continue;
+            }
+            dwords.write(r.offset, relocation::value(target, r.delta))?;
+            r.presumed = target;
+            r.written = true;
+        }
+        Ok(())
+    }
+}
+
 impl Exec {
     /// Writes the addresses that differ from the presumed ones.
     pub(super) fn relocate(&mut self, locked: &LockedSet<Object>) -> Result<(), Stop> {
@@ -56,26 +85,19 @@ impl Exec {
         locked: &LockedSet<Object>,
     ) -> Result<(), Stop> {
         let entry = self.objects.get(i).ok_or(EINVAL)?;
-        let address = |r: &Relocation| self.objects.get(r.target as usize).map(|e| e.address.0);
-        let Some(first) = list.iter().position(|r| address(r) != Some(r.presumed)) else {
+        let differs = |r: &Relocation| Addresses::target(&self.objects, r) != Some(r.presumed);
+        let Some(first) = list.iter().position(differs) else {
             return Ok(());
         };
         // Do not change a BO that the GPU may be reading.
         if !entry.object.resv().test_signaled(Usage::Read) {
             return Err(wait_for(&entry.object));
         }
-        access::poke(&entry.object, &self.resv(locked, i)?, |poke| {
-            for r in list.iter_mut().skip(first) {
-                let target = address(r).ok_or(EINVAL)?;
-                if target == r.presumed {
-                    continue;
-                }
-                poke.dword(r.offset, relocation::value(target, r.delta))?;
-                r.presumed = target;
-                r.written = true;
-            }
-            Ok(())
-        })?;
+        let addresses = Addresses {
+            objects: &self.objects,
+            list: list.get_mut(first..).ok_or(EINVAL)?,
+        };
+        access::poke(&entry.object, &self.resv(locked, i)?, addresses)?;
         Ok(())
     }
 }
