@@ -31,7 +31,7 @@ run_replay() {
         set -- -o "Dir::State::Lists=$src/lists" -o "Dir::Etc::SourceList=$src/list" -o APT::Sandbox::User=root
         apt-get "$@" update
         apt-get "$@" source --download-only mesa
-        tar -C mesa --strip-components=1 -xf mesa_*.orig.tar.*
+        tar -C mesa --strip-components=1 -xf mesa_*.orig.tar.?z
         meson setup $options out mesa
         for tool in $tools; do set -- "$@" "src/intel/tools/$tool"; done
         shift 6

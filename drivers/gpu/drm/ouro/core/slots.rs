@@ -103,7 +103,7 @@ mod tests {
         #[test]
         fn each_slot_has_one_owner(steps in prop::collection::vec((0usize..100, 0usize..9), 0..200)) {
             let mut slots = Slots::<3>::default();
-            let mut owned = vec![false; 192];
+            let mut owned = [false; 192];
             let mut runs: Vec<(usize, usize)> = Vec::new();
             for (count, gone) in steps {
                 let free = (0..=192 - count)
