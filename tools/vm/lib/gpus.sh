@@ -49,8 +49,9 @@ gpu_known() {
     [[ " $known " == *" $1 "* ]] || die "no such GPU: $1" "known: $known"
 }
 
-# gpu_read NAME [KERNEL]: sets the variables above for this GPU and kernel. If GPU_ONLY_DEBUG is set, the debug kernel has
-# one guest with these programs, without the picture, which takes minutes there. GPU_PICTURE: the picture is drawn.
+# gpu_read NAME [KERNEL]: sets the variables above for this GPU and kernel. The debug kernel has one guest for all programs,
+# as its boot and its scans for leaks take half a minute of processor time; if GPU_ONLY_DEBUG is set, with these programs
+# and without the picture. GPU_PICTURE: the picture is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_SELFTESTS='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
@@ -58,9 +59,9 @@ gpu_read() {
     GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
     . "$VM_DIR/gpus/$1"
-    if [ "${2:-}" = debug ] && [ -n "$GPU_ONLY_DEBUG" ]; then
-        GPU_ONLY=$GPU_ONLY_DEBUG GPU_WAITS='' GPU_PICTURE=''
-    fi
+    [ "${2:-}" = debug ] || return 0
+    GPU_WAITS=''
+    [ -z "$GPU_ONLY_DEBUG" ] || { GPU_ONLY=$GPU_ONLY_DEBUG && GPU_PICTURE=''; }
 }
 
 # gpu_model_args NAME KERNEL: prints GPU_MODEL, and with ouro GPU_REAL; nothing for a model without a file.
