@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Piglit's tests one after the other, where Mesa is: in the guest, or in the root for the software renderer.
 
-  run-piglit.py resolve LIST       names (a line each, `#` begins a comment) to lines of name, tab, command in JSON
+  run-piglit.py resolve LIST       names (a line each, `#` begins a comment) to lines of name, tab, command in JSON;
+                                   one that ends in `*` is of all tests that begin so
   run-piglit.py run DIR LIMIT      those of DIR/todo, each with a limit of LIMIT seconds
 
 A line of DIR/results each: result, name, seconds, reason. After one that leaves traces (killed, or a bad line in the
@@ -37,20 +38,29 @@ RESET = re.compile(r': reset: ')
 
 def resolve(path):
     """Prints the commands of the tests whose names stand in the file."""
-    wanted = {}
+    wanted, begins = {}, ()
     for line in open(path, encoding='utf-8'):
         name = line.split('#')[0].strip()
-        if name:
+        if name.endswith('*'):
+            begins += (name[:-1],)
+        elif name:
             wanted.setdefault(name, None)
     for profile in ('quick_gl', 'quick_shader'):
         with gzip.open(f'{HOME}/tests/{profile}.xml.gz') as file:
             for _, test in xml.etree.ElementTree.iterparse(file):
                 if test.tag == 'Test':
-                    if test.get('name') in wanted:
+                    if test.get('name') in wanted or (test.get('name').startswith(begins) and without_windows(test)):
                         wanted[test.get('name')] = command_of(test)
                     test.clear()
     for name, command in wanted.items():
         print(f'{name}\t{json.dumps(command)}')
+
+
+def without_windows(test):
+    """Whether a test can run without a window system, as far as piglit's lists know."""
+    option = {entry.get('name'): entry.get('value') for entry in test.iter('option')}
+    return 'surfaceless' in option.get('require_platforms', 'surfaceless') and \
+        'surfaceless' not in option.get('exclude_platforms', '')
 
 
 def command_of(test):
