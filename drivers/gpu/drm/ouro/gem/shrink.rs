@@ -239,9 +239,11 @@ impl Relief {
         let runner = gpu.runner();
         // BOs of completed requests are idle once these are retired.
         runner.retire();
-        let is_coming = !runner.is_empty();
+        let live = runner.live();
+        let is_coming = !runner.is_empty() || live != 0;
         let pages = (bytes / 4096).clamp(1, Self::PAGES) as usize;
-        if gpu.reclaim().scan(pages).is_some() {
+        let released = gpu.reclaim().scan(pages).is_some();
+        if released {
             self.released = true;
         } else if !is_coming {
             // No BO is left to release. Pages that were released may still be written to swap, for
@@ -255,7 +257,8 @@ impl Relief {
         for _ in 0..Self::LOOKS {
             release::flush();
             runner.retire();
-            if runner.is_empty() {
+            // A request that is done makes its BOs idle.
+            if runner.is_empty() && (released || runner.live() < live.max(1)) {
                 break;
             }
             fsleep(Delta::from_micros(200));
