@@ -118,6 +118,7 @@ vm_fault_t ouro_insert_pages(struct vm_area_struct *vma, unsigned long address,
 /* pages */
 struct file *ouro_shmem_file(const char *name, loff_t size);
 void ouro_shmem_discard(struct file *file);
+void ouro_shmem_discard_pages(struct file *file, unsigned long first, unsigned long end);
 struct page *ouro_shmem_page(struct file *file, unsigned long index);
 void ouro_shmem_limit(struct file *file, bool below_4g);
 void ouro_shmem_put_page(struct page *page, bool dirty);

@@ -25,6 +25,14 @@ void ouro_shmem_discard(struct file *file)
 	shmem_truncate_range(file_inode(file), 0, (loff_t)-1);
 }
 
+/* Discards the pages from first on, up to end. */
+void ouro_shmem_discard_pages(struct file *file, unsigned long first, unsigned long end)
+{
+	if (first < end)
+		shmem_truncate_range(file_inode(file), (loff_t)first << PAGE_SHIFT,
+				     ((loff_t)end << PAGE_SHIFT) - 1);
+}
+
 struct page *ouro_shmem_page(struct file *file, unsigned long index)
 {
 	return shmem_read_mapping_page(file->f_mapping, index);

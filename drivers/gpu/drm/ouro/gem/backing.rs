@@ -27,7 +27,7 @@ use ouro_hw::{
 use ouro_kernel::{
     fence::Fence,
     gem::{Attachment, ImportMap},
-    pages::{DmaMap, DmaPages, Frame, Pages, Shmem},
+    pages::{DmaMap, DmaPages, FewPages, Frame, Pages, Shmem},
     pci::DmaDevice,
     resv::Locked,
     task, work,
@@ -152,17 +152,21 @@ impl Backing {
     /// is system memory.
     ///
     /// Errors: `ENOSPC` if the region is full; as [`pages`](Self::pages), and then nothing stays
-    /// allocated in `fresh`.
+    /// allocated in `fresh`, except for `early` pages.
     pub(crate) fn in_region(
         gpu: &BoDevice,
         region: &Arc<Region>,
         object: &Object,
         fresh: Option<&Shmem>,
+        early: Option<&FewPages>,
     ) -> Result<Arc<Self>> {
         match (region.kind(), fresh) {
             (Kind::System, Some(shmem)) => {
                 let memory = Self::again(gpu.dma_device(), shmem, object.state_pages());
-                memory.inspect_err(|_| shmem.truncate())
+                memory.inspect_err(|_| match early {
+                    Some(early) => early.discard_others(),
+                    None => shmem.truncate(),
+                })
             }
             _ => Self::for_purpose(gpu, region, object, Purpose::Fresh),
         }

@@ -97,7 +97,7 @@ pub(crate) struct State {
     /// The shmem file for its first memory, if that is system memory. Allocated at creation, where
     /// the ioctl can report that there are no more files; a fault could only kill the process.
     pub(super) fresh: Option<Shmem>,
-    /// Pages of that file that user space has mapped, while there is no backing.
+    /// Pages of the file that user space has mapped, while there is no backing.
     pub(super) early: Option<FewPages>,
     /// For a userptr: the MMU notifier sequence at which the backing was the process's memory.
     pub(super) sequence: Option<Sequence>,
@@ -138,7 +138,8 @@ impl State {
 
     /// Returns whether it never had any memory.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.backing.is_none() && self.swapped.is_none() && self.advice == Advice::Need
+        let nothing = self.backing.is_none() && self.swapped.is_none() && self.early.is_none();
+        nothing && self.advice == Advice::Need
     }
 
     /// Returns the shmem file that has its contents, or will have them, while it has no backing:

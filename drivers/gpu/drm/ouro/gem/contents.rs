@@ -71,7 +71,8 @@ pub(super) fn backing_of(
     let mut full = None;
     for region in object.placements().iter() {
         let region = gpu.regions().get(region).ok_or(EINVAL)?;
-        match Backing::in_region(gpu, region, object, state.fresh.as_ref()) {
+        let (fresh, early) = (state.fresh.as_ref(), state.early.as_ref());
+        match Backing::in_region(gpu, region, object, fresh, early) {
             Ok(backing) => {
                 settle_in(object, state, &backing)?;
                 return Ok(backing);
@@ -212,11 +213,13 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
     let _ = caches::released(object, state, worth == Worth::Kept);
     match worth {
         Worth::Nothing => purge(state),
-        Worth::Kept => {
-            if let Some(backing) = &state.backing {
-                state.swapped = backing.shmem().cloned();
+        Worth::Kept => match &state.backing {
+            Some(backing) => state.swapped = backing.shmem().cloned(),
+            None => {
+                state.listed = None;
+                return early::park(object, state);
             }
-        }
+        },
     }
     object.drop_backing(state)
 }

@@ -60,10 +60,11 @@ fn add(object: &Object, state: &mut State, page: usize) -> Result {
         return Err(ENOSPC);
     }
     if few.is_none() {
-        let new = FewPages::new(state.file_to_write().ok_or(EINVAL)?, MOST)?;
+        state.early = Some(FewPages::new(state.file().ok_or(EINVAL)?, MOST)?);
+    }
+    if state.listed.is_none() {
         let reclaim = object.gpu().reclaim();
         state.listed = Some(reclaim.enlist_pages(object, 0, state.worth())?);
-        state.early = Some(new);
     }
     let few = state.early.as_mut().ok_or(EINVAL)?;
     let added = few.add(page);
@@ -89,6 +90,17 @@ pub(super) fn join(object: &Object, state: &mut State, backing: &Backing) {
     if !same {
         object.unmap_user();
     }
+}
+
+/// Lets go of the pages, for reclaim. User space maps none any more. Returns how many they were.
+pub(super) fn park(object: &Bo, state: &mut State) -> usize {
+    let Some(few) = &mut state.early else {
+        return 0;
+    };
+    let pages = few.len();
+    object.gpu().count_pages(-(pages as i64));
+    few.park();
+    pages
 }
 
 /// Releases the pages, whose contents stay in the file. User space maps none any more. Returns how

@@ -131,8 +131,8 @@ impl gem::DriverObject for Bo {
             None if state.swapped.is_none() && state.advice == Advice::Need => {
                 object.gpu().usable()?;
                 let region = object.gpu().regions().get(SYSTEM).ok_or(EINVAL)?;
-                let backing =
-                    Backing::in_region(object.gpu(), region, object, state.fresh.as_ref())?;
+                let (fresh, early) = (state.fresh.as_ref(), state.early.as_ref());
+                let backing = Backing::in_region(object.gpu(), region, object, fresh, early)?;
                 contents::settle_in(object, &mut state, &backing)?;
                 backing
             }
