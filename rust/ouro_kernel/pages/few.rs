@@ -49,7 +49,7 @@ impl FewPages {
         self.list.is_empty()
     }
 
-    /// Lets go of them: reclaim may swap them out. Their contents are known to be in the file.
+    /// Unpins them: reclaim may swap them out. Their contents are known to be in the file.
     pub fn park(&mut self) {
         self.release();
         self.list.clear();

@@ -78,7 +78,7 @@ impl<const WORDS: usize> Slots<WORDS> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::{vec, vec::Vec};
+    use std::vec::Vec;
 
     #[test]
     fn the_first_run_that_is_long_enough_is_taken() {

@@ -92,7 +92,7 @@ pub(super) fn join(object: &Object, state: &mut State, backing: &Backing) {
     }
 }
 
-/// Lets go of the pages, for reclaim. User space maps none any more. Returns how many they were.
+/// Unpins the pages, for reclaim. User space maps none any more. Returns how many they were.
 pub(super) fn park(object: &Bo, state: &mut State) -> usize {
     let Some(few) = &mut state.early else {
         return 0;
