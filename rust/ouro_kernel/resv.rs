@@ -256,10 +256,7 @@ impl<'a> Locked<'a> {
 /// # Safety
 ///
 /// Called with a fence that stays meanwhile, and an `F` that no other code uses.
-unsafe extern "C" fn part<F: FnMut(&Fence)>(
-    fence: *mut bindings::dma_fence,
-    data: *mut c_void,
-) {
+unsafe extern "C" fn part<F: FnMut(&Fence)>(fence: *mut bindings::dma_fence, data: *mut c_void) {
     // SAFETY: By the requirement of this function.
     let (call, fence) = unsafe { (&mut *data.cast::<F>(), Fence::from_raw(fence)) };
     call(fence);

@@ -25,6 +25,7 @@ use ouro_kernel::{
     gem::Weak,
     release,
     shrinker::{self, Shrink},
+    time,
 };
 
 use super::{contents, Backing, Bo, BoDevice, Object};
@@ -102,6 +103,8 @@ pub(crate) struct Reclaim {
     lines: Mutex<Lines>,
     /// Number of pages in each list.
     pages: [Atomic<usize>; 2],
+    /// When pages were released last, on the monotonic clock in ns; 0: never.
+    released: Atomic<u64>,
 }
 
 /// The entry of a BO in a list; removed on drop.
@@ -118,9 +121,17 @@ impl Reclaim {
             pin_init!(Self {
                 lines <- new_mutex!(Lines { lines: [Line::new(), Line::new()], last: 0 }, "ouro_reclaim"),
                 pages: [const { Atomic::new(0) }; 2],
+                released: Atomic::new(0),
             }),
             GFP_KERNEL,
         )
+    }
+
+    /// Returns whether pages were released in the last second, by whatever call: they may be on their
+    /// way to swap.
+    fn has_released(&self) -> bool {
+        let last = self.released.load(ordering::Relaxed);
+        last != 0 && time::monotonic_ns().saturating_sub(last) < 1_000_000_000
     }
 
     fn pages(&self, worth: Worth) -> &Atomic<usize> {
@@ -207,8 +218,6 @@ pub(crate) struct Relief {
     tries: u32,
     /// Looks left for pages that were released and are on their way to swap.
     looks: u32,
-    /// Whether this call has released any.
-    released: bool,
 }
 
 impl Relief {
@@ -223,7 +232,6 @@ impl Relief {
         Self {
             tries: Self::TRIES,
             looks: Self::LOOKS,
-            released: false,
         }
     }
 
@@ -243,12 +251,10 @@ impl Relief {
         let is_coming = !runner.is_empty() || live != 0;
         let pages = (bytes / 4096).clamp(1, Self::PAGES) as usize;
         let released = gpu.reclaim().scan(pages).is_some();
-        if released {
-            self.released = true;
-        } else if !is_coming {
+        if !released && !is_coming {
             // No BO is left to release. Pages that were released may still be written to swap, for
             // which the kernel does not wait in this allocation.
-            if !self.released || self.looks == 0 {
+            if self.looks == 0 || !gpu.reclaim().has_released() {
                 return Ok(false);
             }
             self.looks -= 1;
@@ -283,6 +289,10 @@ impl Shrink for Reclaim {
         let mut given = self.give_back(Worth::Nothing, pages);
         if given < pages && shrinker::swap_pages() > 0 {
             given += self.give_back(Worth::Kept, pages - given);
+        }
+        if given > 0 {
+            let now = time::monotonic_ns();
+            self.released.store(now, ordering::Relaxed);
         }
         (given > 0).then_some(given)
     }

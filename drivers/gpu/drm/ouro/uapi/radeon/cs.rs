@@ -131,11 +131,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
 
 impl<'a> Chunks<'a> {
     /// Reads them; the stream into `stream`.
-    fn read(
-        arg: &abi::drm_radeon_cs,
-        stream: &mut KVVec<u32>,
-        room: &'a mut Room,
-    ) -> Result<Self> {
+    fn read(arg: &abi::drm_radeon_cs, stream: &mut KVVec<u32>, room: &'a mut Room) -> Result<Self> {
         require(arg.num_chunks != 0)?;
         let mut pointers = MaybeUninit::<[u64; MAX_CHUNKS]>::uninit();
         let pointers = uaccess::read_few(arg.chunks, arg.num_chunks as usize, &mut pointers)?;
