@@ -202,9 +202,8 @@ void ouro_flush_pages(struct page **pages, size_t offset, size_t n)
 	bool lines = boot_cpu_has(X86_FEATURE_CLFLUSH) &&
 		     boot_cpu_data.x86_clflush_size == LINE;
 
-	/* Earlier writes are in the cache before a line is flushed. */
 	if (lines)
-		mb();
+		mb(); /* earlier writes are in the cache before a line is flushed */
 #endif
 	while (n) {
 		size_t part = min_t(size_t, n, PAGE_SIZE - offset);
@@ -222,9 +221,8 @@ void ouro_flush_pages(struct page **pages, size_t offset, size_t n)
 		offset = 0;
 	}
 #ifdef CONFIG_X86
-	/* All lines are in memory before what follows, such as a write to a register. */
 	if (lines)
-		mb();
+		mb(); /* all lines are in memory before what follows, such as a register's write */
 #endif
 }
 

@@ -212,8 +212,8 @@ TEST_F(madvise, pages_go_and_contents_stay)
 }
 
 /*
- * A CPU that touches some pages of a large object gets these alone, if the GPU snoops them. They are
- * those that the GPU uses later, they can be taken away, and they are thrown away at once.
+ * A CPU that touches some pages of a large object gets these alone, if the GPU snoops them. They
+ * are those that the GPU uses later, they can be taken away, and they are thrown away at once.
  */
 TEST_F(madvise, touched_pages_come_first)
 {
