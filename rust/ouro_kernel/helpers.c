@@ -147,22 +147,6 @@ void ouro_resv_unlock(struct dma_resv *resv)
 	dma_resv_unlock(resv);
 }
 
-/* Forgets the fences, if all are signalled, and they are more than that. Sleeps. */
-void ouro_resv_prune(struct dma_resv *resv, unsigned int most)
-{
-	struct dma_resv_iter cursor;
-	bool many;
-
-	dma_resv_iter_begin(&cursor, resv, DMA_RESV_USAGE_BOOKKEEP);
-	many = !dma_resv_iter_first_unlocked(&cursor) && cursor.num_fences > most;
-	dma_resv_iter_end(&cursor);
-	if (many && dma_resv_trylock(resv)) {
-		/* those that are not signalled: none, or a new one */
-		dma_resv_copy_fences(resv, resv);
-		dma_resv_unlock(resv);
-	}
-}
-
 int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
 		      unsigned int *n, struct dma_fence ***fences)
 {

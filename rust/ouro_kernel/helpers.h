@@ -70,7 +70,6 @@ int ouro_resv_lock_slow(struct dma_resv *resv, struct ww_acquire_ctx *ctx, bool 
 bool ouro_resv_trylock(struct dma_resv *resv);
 bool ouro_resv_trylock_ctx(struct dma_resv *resv, struct ww_acquire_ctx *ctx);
 void ouro_resv_unlock(struct dma_resv *resv);
-void ouro_resv_prune(struct dma_resv *resv, unsigned int most);
 int ouro_resv_collect(struct dma_resv *resv, unsigned int usage,
 		      unsigned int *n, struct dma_fence ***fences);
 void ouro_resv_each_locked(struct dma_resv *resv, unsigned int usage,

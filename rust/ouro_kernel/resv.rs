@@ -95,16 +95,6 @@ impl Resv {
         unsafe { raw::dma_resv_test_signaled(self.as_raw(), usage.raw()) }
     }
 
-    /// Forgets the fences if all are signaled, and they are more than a few. Each look at the
-    /// reservation goes through all of them, also those of contexts that do not use it any more.
-    /// The caller does not hold the lock. Sleeps.
-    pub fn prune(&self) {
-        /// As many as two contexts leave.
-        const FEW: c_uint = 2;
-        // SAFETY: By the invariant.
-        unsafe { raw::ouro_resv_prune(self.as_raw(), FEW) }
-    }
-
     /// Waits for the fences up to `usage`, for at most `jiffies`. No lock needed. Sleeps.
     ///
     /// Errors: `ERESTARTSYS` if a signal came first.

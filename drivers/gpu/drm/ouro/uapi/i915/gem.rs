@@ -346,12 +346,7 @@ pub(super) fn wait(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_gem_wait)
         arg.timeout_ns = arg.timeout_ns.saturating_sub(spent).max(0);
     }
     match done? {
-        Waited::Done(_) => {
-            if object.attachment().is_none() {
-                object.resv().prune();
-            }
-            Ok(())
-        }
+        Waited::Done(_) => Ok(()),
         Waited::TimedOut => {
             arg.timeout_ns = 0;
             Err(ETIME)
