@@ -225,7 +225,7 @@ impl Relief {
     const TRIES: u32 = 64;
     /// Most pages released at a time.
     const PAGES: u64 = 4096;
-    /// Most looks for released pages to become free, a few hundred microseconds apart.
+    /// Most looks for released pages to become free.
     const LOOKS: u32 = 50;
 
     pub(crate) fn new() -> Self {
@@ -258,7 +258,8 @@ impl Relief {
                 return Ok(false);
             }
             self.looks -= 1;
-            fsleep(Delta::from_micros(200));
+            // In all a tenth of a second, in which other processors go on, too.
+            fsleep(Delta::from_millis(2));
         }
         for _ in 0..Self::LOOKS {
             release::flush();
