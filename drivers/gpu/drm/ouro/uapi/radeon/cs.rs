@@ -265,11 +265,12 @@ fn look_up(
         found.look_up(file, some, |reloc| reloc.handle);
         for (reloc, name) in some.iter().zip(names) {
             let object: ARef<Object> = found.next().flatten().ok_or(ENOENT)?;
-            name.tiling = tiling::of(&object);
             if name.object == entries.len() {
                 let _ = entries.push_within_capacity(entry(object));
             }
+            // Of one handle, another thread may have made another BO meanwhile: the first one counts.
             let entry = entries.get_mut(name.object).ok_or(EINVAL)?;
+            name.tiling = tiling::of(&entry.object);
             entry.write |= reloc.write_domain != 0;
             let domains = match reloc.write_domain {
                 0 => reloc.read_domains,
