@@ -6,6 +6,7 @@
 
 use core::{mem::MaybeUninit, ptr};
 use kernel::{
+    alloc::flags::{__GFP_NOWARN, GFP_KERNEL_ACCOUNT},
     error::to_result,
     prelude::*,
     uaccess::{UserPtr, UserSlice},
@@ -24,13 +25,13 @@ pub fn read_array<T: FromBytes>(address: u64, n: usize) -> Result<KVVec<T>> {
 }
 
 /// Does what [`read_array()`] does, into the memory of `out`, whose contents are lost, as far as
-/// that has room.
+/// that has room. More is charged to the caller's memory cgroup, since `out` may be kept.
 pub fn read_over<T: FromBytes>(address: u64, n: usize, out: &mut KVVec<T>) -> Result {
     out.clear();
     let bytes = n.checked_mul(size_of::<T>()).ok_or(EINVAL)?;
     // Check before allocating a size that user space gives.
     check(address, bytes)?;
-    out.reserve(n, GFP_KERNEL | __GFP_NOWARN)?;
+    out.reserve(n, GFP_KERNEL_ACCOUNT | __GFP_NOWARN)?;
     let mut reader = UserSlice::new(UserPtr::from_addr(address as usize), bytes).reader();
     // The capacity as bytes: either all are written, or none counts.
     let room = out.spare_capacity_mut();

@@ -6,7 +6,7 @@
 //! and that one runs. It is written when the BOs are bound, and they stay bound until it has run:
 //! moving a BO waits for its fences.
 
-use kernel::{device::Device, prelude::*, sync::Arc};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, device::Device, prelude::*, sync::Arc};
 use ouro_hw::{
     checker::{self, Plan, Resolve},
     fence_regs::Tiling,
@@ -73,7 +73,7 @@ impl Stream {
             return Err(EINVAL);
         }
         if self.copy.len() < len {
-            self.copy.resize(len, 0, GFP_KERNEL)?;
+            self.copy.resize(len, 0, GFP_KERNEL_ACCOUNT)?;
         }
         Ok(())
     }
