@@ -28,6 +28,9 @@ struct Args {
     /// All of the rings, not only what is not done (what was posted).
     #[arg(long)]
     whole: bool,
+    /// Prints the memory that was captured at this address, a dword a line, and nothing else (state; what was posted).
+    #[arg(long, value_parser = parse, value_name = "ADDRESS")]
+    memory: Option<u64>,
     /// PCI device id of the chip, or its generation by name, if the text does not tell it or is wrong (what was posted).
     #[arg(long)]
     chip: Option<String>,
@@ -58,6 +61,7 @@ Examples:
   ouro-decode /sys/class/devcoredump/devcd1/data
   dmesg | ouro-decode                          a lockup of radeon
   ouro-decode --whole error.txt                with all of the rings
+  ouro-decode --memory 0x400000 error.txt      the dwords of a captured object
   ouro-decode --chip 0x2a42 error.txt          the text does not say which chip it is
   ouro-decode --what trace trace.txt > trace.json   for ui.perfetto.dev
   ouro-decode --what batch --hex --generation gen9 --engine rcs --at 0x10 batch.txt";
@@ -132,18 +136,42 @@ fn chip(name: &str) -> Result<Chip, Box<dyn Error>> {
     found.ok_or_else(|| format!("{name:?} is no chip that is known").into())
 }
 
+/// Prints the copy of memory that begins at an address.
+fn memory<'a>(
+    mut copies: impl Iterator<Item = (u64, &'a [u32])>,
+    address: u64,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    let (_, dwords) = copies
+        .find(|copy| copy.0 == address)
+        .ok_or_else(|| format!("no copy of memory begins at {address:#010x}"))?;
+    for (at, dword) in (address..).step_by(4).zip(dwords) {
+        writeln!(out, "{at:#010x}: {dword:08x}")?;
+    }
+    Ok(())
+}
+
 fn state(args: &Args, bytes: &[u8], out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let bytes = posts::unpacked(bytes)?;
-    match ErrorState::read(&bytes) {
-        Ok(state) => report::print(&state, out)?,
-        Err(NotAState::Unknown) => {
+    match (ErrorState::read(&bytes), args.memory) {
+        (Ok(state), Some(at)) => {
+            let pieces = state.pieces.iter().map(|p| (p.address, &*p.dwords));
+            memory(pieces, at, out)?;
+        }
+        (Ok(state), None) => report::print(&state, out)?,
+        (Err(NotAState::Unknown), Some(at)) => {
+            let post = Post::read(&bytes)?;
+            let buffers = post.buffers.iter().map(|b| (b.address, &*b.dwords));
+            memory(buffers, at, out)?;
+        }
+        (Err(NotAState::Unknown), None) => {
             let mut post = Post::read(&bytes)?;
             if let Some(name) = &args.chip {
                 post.chip = Some(chip(name)?);
             }
             posts::print::print(&post, Options { whole: args.whole }, out)?;
         }
-        Err(e) => return Err(e.into()),
+        (Err(e), _) => return Err(e.into()),
     }
     Ok(())
 }

@@ -123,3 +123,23 @@ fn mistakes_are_told() {
         );
     }
 }
+
+#[test]
+fn a_copy_of_memory_alone() {
+    // 0xbdda is 6 * 85^2 + 61 * 85 + 67: the digits ! ! ' ^ d.
+    let ours = b"ouro error state 1\ngeneration: gen12\nengine: rcs0\n\
+        rcs0 --- user = 0x00000001 00400000\n~!!'^dz\n--- end of error state\n";
+    let upstreams = b"GPU HANG: ecode 12:1:8ed9fff2\nKernel: 7.3.4\nrcs0 command stream:\n\
+        rcs0 --- user = 0x00000001 00400000\n~!!'^dz\n";
+    for input in [&ours[..], upstreams] {
+        let out = run(&["--memory", "0x100400000"], input);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        assert_eq!(
+            text(&out.stdout),
+            "0x100400000: 0000bdda\n0x100400004: 00000000\n"
+        );
+        let out = run(&["--memory", "0x1000"], input);
+        assert!(!out.status.success());
+        assert!(text(&out.stderr).contains("no copy of memory begins at 0x00001000"));
+    }
+}
