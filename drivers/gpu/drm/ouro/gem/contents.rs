@@ -167,22 +167,18 @@ fn purge(state: &mut State) {
     state.advice = Advice::Purged;
 }
 
-/// Releases the pages of an idle BO whose contents are of `worth`. Returns how many. Takes locks by
-/// trying only, and does not wait: called by reclaim.
-pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
+/// Releases the pages of an idle BO whose contents are of `worth`. Returns how many; `None` if
+/// another task holds a lock. Takes locks by trying only, and does not wait: called by reclaim.
+pub(super) fn give_back(object: &Object, worth: Worth) -> Option<usize> {
     // An idle BO whose reservation is locked stays idle.
-    let Some(_locked) = object.resv().try_lock() else {
-        return 0;
-    };
+    let _locked = object.resv().try_lock()?;
     if !object.resv().test_signaled(Usage::Bookkeep) {
-        return 0;
+        return Some(0);
     }
-    let Some(mut guard) = object.state.try_lock() else {
-        return 0;
-    };
+    let mut guard = object.state.try_lock()?;
     let state = &mut *guard;
     if state.listed.is_none() || state.pins != 0 || state.worth() != worth {
-        return 0;
+        return Some(0);
     }
     // In other physical pages, the swizzle of the bytes would differ.
     let ordered = object
@@ -192,21 +188,21 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
         .swizzle
         .depends_on_memory();
     if ordered && state.tiled.is_some() && worth == Worth::Kept {
-        return 0;
+        return Some(0);
     }
     // Contents that were lost in a move must not come back from swap as if they were valid.
     if state.backing.as_ref().is_some_and(|b| b.is_hidden()) {
-        return 0;
+        return Some(0);
     }
     if object
         .gpu()
         .aperture()
         .is_some_and(|a| !a.try_revoke(object))
     {
-        return 0;
+        return None;
     }
     if !state.bindings.try_end() {
-        return 0;
+        return None;
     }
     object.unmap_user();
     // The CPU reads them when it swaps them out. It cannot fail: the range is the BO's.
@@ -217,11 +213,11 @@ pub(super) fn give_back(object: &Object, worth: Worth) -> usize {
             Some(backing) => state.swapped = backing.shmem().cloned(),
             None => {
                 state.listed = None;
-                return early::park(object, state);
+                return Some(early::park(object, state));
             }
         },
     }
-    object.drop_backing(state)
+    Some(object.drop_backing(state))
 }
 
 /// Makes sure that it has memory, unless it is imported. Errors: as [`backing`].

@@ -96,6 +96,16 @@ impl Lines {
     }
 }
 
+/// The result of a call that releases pages.
+#[derive(Clone, Copy, Default)]
+struct Given {
+    /// Number of released pages.
+    pages: usize,
+    /// Whether it skipped a BO because another task held a lock: the same call may succeed a moment
+    /// later.
+    met_locks: bool,
+}
+
 /// The BOs of a device whose memory can be reclaimed.
 #[pin_data]
 pub(crate) struct Reclaim {
@@ -179,32 +189,57 @@ impl Reclaim {
         })
     }
 
-    /// Releases about `wanted` pages of a list. Returns how many. Does not wait.
-    fn give_back(&self, worth: Worth, wanted: usize) -> usize {
-        let mut given = 0;
+    /// Releases about `wanted` pages of a list. Does not wait.
+    fn give_back(&self, worth: Worth, wanted: usize) -> Given {
+        let mut given = Given::default();
         let mut ends = 0;
         for _ in 0..LOOKS {
-            if given >= wanted || ends > 1 {
+            if given.pages >= wanted || ends > 1 {
                 break;
             }
             let object = self.lines.lock().of(worth).next();
             match object {
-                Some(object) => given += contents::give_back(&object, worth),
+                Some(object) => match contents::give_back(&object, worth) {
+                    Some(pages) => given.pages += pages,
+                    None => given.met_locks = true,
+                },
                 None => ends += 1,
             }
         }
         given
     }
 
-    /// Releases the memory of all idle BOs, whether or not there is swap space. Process context.
+    /// Releases about `wanted` pages, those of purgeable BOs first. Does not wait.
+    fn reclaim(&self, wanted: usize) -> Given {
+        let mut given = self.give_back(Worth::Nothing, wanted);
+        if given.pages < wanted && shrinker::swap_pages() > 0 {
+            let more = self.give_back(Worth::Kept, wanted - given.pages);
+            given.pages += more.pages;
+            given.met_locks |= more.met_locks;
+        }
+        if given.pages > 0 {
+            let now = time::monotonic_ns();
+            self.released.store(now, ordering::Relaxed);
+        }
+        given
+    }
+
+    /// Releases the memory of all idle BOs, whether or not there is swap space. Waits up to a tenth of
+    /// a second for locks of other tasks. The caller holds no locks.
     pub(crate) fn give_back_all(&self) {
+        let mut waits = 500;
         for worth in [Worth::Nothing, Worth::Kept] {
             // Once from start to end.
             self.lines.lock().of(worth).hand = 0;
             loop {
                 let object = self.lines.lock().of(worth).next();
                 let Some(object) = object else { break };
-                contents::give_back(&object, worth);
+                while contents::give_back(&object, worth).is_none() && waits > 0 {
+                    waits -= 1;
+                    // BOs that are being freed hold the lock of the aperture.
+                    release::flush();
+                    fsleep(Delta::from_micros(200));
+                }
             }
         }
     }
@@ -250,8 +285,9 @@ impl Relief {
         let live = runner.live();
         let is_coming = !runner.is_empty() || live != 0;
         let pages = (bytes / 4096).clamp(1, Self::PAGES) as usize;
-        let released = gpu.reclaim().scan(pages).is_some();
-        if !released && !is_coming {
+        let given = gpu.reclaim().reclaim(pages);
+        let released = given.pages > 0;
+        if !released && !is_coming && !given.met_locks {
             // No BO is left to release. Pages that were released may still be written to swap, for
             // which the kernel does not wait in this allocation.
             if self.looks == 0 || !gpu.reclaim().has_released() {
@@ -260,6 +296,9 @@ impl Relief {
             self.looks -= 1;
             // In all a tenth of a second, in which other processors go on, too.
             fsleep(Delta::from_millis(2));
+        }
+        if !released && given.met_locks {
+            fsleep(Delta::from_micros(200));
         }
         for _ in 0..Self::LOOKS {
             release::flush();
@@ -287,15 +326,8 @@ impl Shrink for Reclaim {
     }
 
     fn scan(&self, pages: usize) -> Option<usize> {
-        let mut given = self.give_back(Worth::Nothing, pages);
-        if given < pages && shrinker::swap_pages() > 0 {
-            given += self.give_back(Worth::Kept, pages - given);
-        }
-        if given > 0 {
-            let now = time::monotonic_ns();
-            self.released.store(now, ordering::Relaxed);
-        }
-        (given > 0).then_some(given)
+        let given = self.reclaim(pages);
+        (given.pages > 0).then_some(given.pages)
     }
 }
 

@@ -506,6 +506,7 @@ TEST_F(aperture, thrown_away_pages_are_not_shown)
 	poke(map, 5);
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_MADVISE, &madvise);
 	EXPECT_EQ(1, madvise.retained);
+	wait_freed(self->fd);
 	ASSERT_EQ(0, want_memory());
 	EXPECT_FALSE(touch(map, false, &value));
 	EXPECT_FALSE(touch(map, true, &value));

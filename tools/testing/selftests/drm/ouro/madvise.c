@@ -24,6 +24,7 @@ static void release(struct __test_metadata *_metadata, const struct gpu *gpu)
 {
 	struct drm_ouro_stats stats;
 
+	wait_freed(gpu->fd);
 	if (gpu->ouro)
 		ASSERT_EQ(0, stats_settled(gpu->fd, &stats));
 }

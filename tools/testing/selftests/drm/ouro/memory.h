@@ -79,11 +79,8 @@ static inline int want_memory(void)
 	return got;
 }
 
-/*
- * Makes the driver free all idle pages, those with needed contents too, as if swap had room for
- * them. Returns 0 or a negative errno.
- */
-static inline int drop_pages(int fd)
+/* Writes to i915_gem_drop_caches. Returns 0 or a negative errno. */
+static inline int drop_caches(int fd, const char *what)
 {
 	char path[100];
 	struct stat st;
@@ -98,11 +95,29 @@ static inline int drop_pages(int fd)
 	file = open(path, O_WRONLY);
 	if (file < 0)
 		return -errno;
-	/* unbound, bound, all; waits until the pages are freed */
-	if (write(file, "0x33", 4) != 4)
+	if (write(file, what, strlen(what)) != (ssize_t)strlen(what))
 		got = -errno;
 	close(file);
 	return got;
+}
+
+/*
+ * Waits until closed objects are freed, those of ended processes too. Reclaim skips an object
+ * while their freeing holds the lock of the aperture. Returns 0 or a negative errno.
+ */
+static inline int wait_freed(int fd)
+{
+	return drop_caches(fd, "0x10");
+}
+
+/*
+ * Makes the driver free all idle pages, those with needed contents too, as if swap had room for
+ * them. Returns 0 or a negative errno.
+ */
+static inline int drop_pages(int fd)
+{
+	/* unbound, bound, all; waits until the pages are freed */
+	return drop_caches(fd, "0x33");
 }
 
 /* Returns the pages of the device's objects, or -1. */
