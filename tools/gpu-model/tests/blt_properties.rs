@@ -21,6 +21,10 @@ fn draw_with_model(draw: &Draw, ram: &mut Ram, caps: &BltCaps) {
 }
 
 fn first_difference(ram: &Ram, expected: &Ram) -> Option<usize> {
+    // One comparison of memory is hundreds of times faster than one of each byte, without optimization.
+    if ram.bytes == expected.bytes {
+        return None;
+    }
     ram.bytes
         .iter()
         .zip(&expected.bytes)

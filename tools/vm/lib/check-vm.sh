@@ -193,7 +193,7 @@ check_waits() {
     vm_tests "$gpu" "$kernel" "$tests"
     tests_only "$tests" "$GPU_WAITS"
     guest_common "$gpu" "$kernel"
-    guest_run "$name/waits" "${GUEST_COMMON[@]}" --model-args "$GPU_WAITS_MODEL" --tests "$tests" -- sh -c \
+    guest_run "$name/waits" "${GUEST_COMMON[@]}" --model-args "$GPU_TESTS_MODEL $GPU_WAITS_MODEL" --tests "$tests" -- sh -c \
         "$LONGER"'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
     guest_results "$name"
     model_rules "$name/waits"
@@ -211,7 +211,7 @@ check_vm() {
 
     # the picture, then all other tests; KUnit ran when the module was loaded
     local job=${GPU_PICTURE:+'ouro-draw --out /out; '}
-    guest_run "$name" "${GUEST_COMMON[@]}" --tests "$tests" -- sh -c \
+    guest_run "$name" "${GUEST_COMMON[@]}" --model-args "$GPU_TESTS_MODEL" --tests "$tests" -- sh -c \
         "$LONGER$job"'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
     [ -z "$job" ] || draw_results "$name" "$gpu"
     guest_results "$name"

@@ -9,6 +9,7 @@
 #   GPU_MEMORY   memory of guests with ouro, if not the default
 #   GPU_REAL     the model's arguments in guests with ouro: habits of real devices
 #   GPU_IGT      more of these in IGT's guests
+#   GPU_TESTS_MODEL  more of these in guests with kselftests
 #   GPU_HABITS   the model's arguments that the upstream driver needs
 #   GPU_PEER_MODULE  parameters of the upstream driver's module
 #   GPU_PEER_REAL  the model's arguments in guests with the upstream driver: habits of real devices
@@ -21,7 +22,7 @@
 #   GPU_PAIR     not empty: a test with two of these GPUs in one guest
 #   GPU_CHAOS    kselftests that also run on a model with random faults
 #   GPU_WAITS    kselftests that mostly wait, and run in a guest of their own
-#   GPU_WAITS_MODEL  more of the model's arguments there
+#   GPU_WAITS_MODEL  more of the model's arguments there, after GPU_TESTS_MODEL
 #   GPU_SMALL    kselftests that also run on a card with little memory, of which the CPU can access a part
 #   GPU_GLOBAL   kselftests that also run without PPGTT, as on a card that is passed through
 #   GPU_FIRST    kernels for the test of the first bring-up on a card that shows the firmware's picture
@@ -55,7 +56,7 @@ gpu_known() {
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_SELFTESTS='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
-    GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_WAITS_MODEL='' GPU_IGT='' GPU_PICTURE=yes
+    GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_WAITS_MODEL='' GPU_TESTS_MODEL='' GPU_IGT='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
     . "$VM_DIR/gpus/$1"
