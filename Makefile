@@ -65,6 +65,9 @@ check-gl:
 check-replay:
 	@$(vm)/replay
 
+check-trace:
+	@$(vm)/perfetto --gpu "$(gpu)"
+
 check-setup:
 	@$(vm)/check setup
 
@@ -103,4 +106,4 @@ help:
 	@$(vm)/help
 
 .DEFAULT_GOAL := module
-.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-gl check-replay check-setup check-intree intree mutants truth fuzz bench docs rust-analyzer compile_commands.json clean help
+.PHONY: module kernel install uninstall run shell check check-quick check-host check-vm check-peer check-clients check-igt check-mesa check-gl check-replay check-trace check-setup check-intree intree mutants truth fuzz bench docs rust-analyzer compile_commands.json clean help

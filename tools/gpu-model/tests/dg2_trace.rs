@@ -53,7 +53,12 @@ fn a_preemption_a_fault_and_a_reset() {
     assert!(rig.gpu.run_until_idle(1000));
     rig.eset(E, 0xd0, 0x0001_0001);
     rig.set(0x941c, 1 << 1);
-    let events = converted(&trace(&rig));
+    let text = trace(&rig);
+    // `make check` takes these lines from the output, and loads them into Perfetto's trace processor.
+    for line in text.lines() {
+        println!("trace: {line}");
+    }
+    let events = converted(&text);
     assert_eq!(
         story(&events, "rcs"),
         [

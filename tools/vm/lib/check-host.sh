@@ -33,7 +33,25 @@ check_cargo() {
         result FAIL host/cargo-test "see build/check/host/test.log"
         grep -E '^(error|warning: unused|---- .* stdout|thread .* panicked)' -A 4 "$log" | head -n 40 | sed 's/^/    | /' >&2
     fi
+    check_perfetto "$log"
     result SKIP host/miri "Miri comes with nightly toolchains; the build root has the stable one"
+}
+
+# check_perfetto LOG: a trace of the modelled DG2, which its test dg2_trace has printed, converted by the ouro-decode that
+# Cargo has just built, in Perfetto's trace processor.
+check_perfetto() {
+    local trace=$HOST_LOG/trace.txt json=$HOST_LOG/trace.json log=$HOST_LOG/perfetto.log
+    sed -n 's/^trace: //p' "$1" >"$trace"
+    if ! step_ready perfetto; then
+        result SKIP host/perfetto "Perfetto's trace processor could not be installed"
+        return
+    fi
+    if enter cargo run --locked --quiet -p ouro-decode -- --what trace --no-registers "$trace" >"$json" 2>"$log"; then
+        perfetto_reads "$trace" "$json" >"$log.tap" 2>>"$log" || true
+        results_tap host/perfetto "$log.tap" || result FAIL host/perfetto "no TAP: see ${log#"$OURO_TOP"/}"
+    else
+        result FAIL host/perfetto "ouro-decode failed: see ${log#"$OURO_TOP"/}"
+    fi
 }
 
 # module_without_warning NAME MAKE-ARGUMENT...: builds the module, which must give no warning. A compiler does not repeat
