@@ -175,26 +175,57 @@ static int number_of(const struct place *place, const char *name, unsigned int *
 	return got;
 }
 
+unsigned int device_ggms(const struct place *place)
+{
+	char path[128];
+	__u16 ggc = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), DEVICES "%s/config", place->name);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return 0;
+	/* without privileges, the file ends at 40h */
+	if (pread(fd, &ggc, sizeof(ggc), 0x50) != sizeof(ggc))
+		ggc = 0;
+	close(fd);
+	return ggc >> 8 & 3;
+}
+
+/* Which register has the size of a chip's GGTT. */
+enum sized_by { NONE, PGTBL, GGMS };
+
 /* Where chips have their GGTT in BAR 0, and the answer to who asks them to be awake: as in i915. */
 static const struct chip {
 	unsigned int first, last, table, entry_bytes, awake;
+	enum sized_by sized_by;
 } chips[] = {
-	{ 0x0102, 0x0126, 2 << 20, 4, 0x130090 },	/* Sandy Bridge */
-	{ 0x0152, 0x016a, 2 << 20, 4, 0x130040 },	/* Ivy Bridge */
-	{ 0x2a42, 0x2a42, 2 << 20, 4, 0 },		/* GM45 */
-	{ 0x2e02, 0x2e92, 2 << 20, 4, 0 },		/* G45 */
-	{ 0x5690, 0x56c2, 8 << 20, 8, 0x130044 },	/* DG2 */
+	{ 0x0102, 0x0126, 2 << 20, 4, 0x130090, GGMS },	/* Sandy Bridge */
+	{ 0x0152, 0x016a, 2 << 20, 4, 0x130040, GGMS },	/* Ivy Bridge */
+	{ 0x2a42, 0x2a42, 2 << 20, 4, 0, PGTBL },	/* GM45 */
+	{ 0x2e02, 0x2e92, 2 << 20, 4, 0, PGTBL },	/* G45 */
+	{ 0x5690, 0x56c2, 8 << 20, 8, 0x130044, NONE },	/* DG2 */
 };
 
 /*
- * Bytes of the table. Gen4 has its size in bits 3:1 of PGTBL_CTL (2020h); the window is larger, and
- * each read of it is a message to the model.
+ * Bytes of the table. Its window in BAR 0 may be larger, and each read behind the table's end is a
+ * message to the model. Gen4 has the size in bits 3:1 of PGTBL_CTL (2020h).
  */
-static unsigned int table_size(const struct chip *chip, const __u32 *bar)
+static unsigned int table_size(const struct place *place, const struct chip *chip, const __u32 *bar)
 {
 	static const unsigned int kib[8] = { 512, 256, 128, 1024, 2048, 1536 };
+	unsigned int ggms;
 
-	return chip->awake ? chip->table : kib[bar[0x2020 / 4] >> 1 & 7] << 10;
+	switch (chip->sized_by) {
+	case PGTBL:
+		return kib[bar[0x2020 / 4] >> 1 & 7] << 10;
+	case GGMS:
+		ggms = device_ggms(place);
+		return ggms ? ggms << 20 : chip->table;
+	case NONE:
+		break;
+	}
+	return chip->table;
 }
 
 /* Bit 0 of the answer, until a unit that was let go has fallen asleep. */
@@ -239,7 +270,7 @@ int device_look(const struct place *place, struct looked_at *seen)
 	seen->awake = chip->awake && is_awake(bar + chip->awake / 4);
 	/* eight bytes at a time: a read may be a message to the model, and waits for its answer */
 	n = 8 / chip->entry_bytes;
-	end = chip->table + table_size(chip, bar);
+	end = chip->table + table_size(place, chip, bar);
 	for (i = chip->table / 8; i < end / 8; i++) {
 		__u64 entries = __atomic_load_n((const __u64 *)bar + i, __ATOMIC_RELAXED);
 

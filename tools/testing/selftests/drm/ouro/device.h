@@ -77,6 +77,12 @@ int model_is(const struct place *place);
 int model_pull(const struct place *place);
 int model_put_back(const struct place *place);
 
+/*
+ * GGMS of a Sandy Bridge or Ivy Bridge, bits 9:8 of the configuration space's word 50h: the size of
+ * the GGTT in MB. 0 if it cannot be read, which takes privileges.
+ */
+unsigned int device_ggms(const struct place *place);
+
 /* The registers and the GGTT of an Intel device; a driver may have it, or not. */
 struct looked_at {
 	/* it is held awake; false for chips that always are */

@@ -4,10 +4,6 @@
  * cost the registers that they should.
  */
 #define ANY_INTERFACE
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-
 #include "test.h"
 
 FIXTURE(ouro)
@@ -74,31 +70,14 @@ static const struct documented {
 	{ "r5xx", 40, 0, 1, 2, 0 },
 };
 
-/*
- * Returns 2 if the GGTT of a Sandy Bridge or Ivy Bridge has 1 MB, and so maps the half: GGMS, 9:8
- * of the config space's word 50h, is 1 then, and 2 for 2 MB. Else 1, and without the right to read
- * it.
- */
+/* Returns 2 if the GGTT of a Sandy Bridge or Ivy Bridge has 1 MB, and so maps the half; else 1. */
 static unsigned int halves(const struct gpu *gpu, const struct drm_ouro_device *device)
 {
-	char path[64];
-	struct stat st;
-	__u16 ggc = 0;
-	int fd;
+	struct place place;
 
 	if (strcmp(device->backend, "gen6") && strcmp(device->backend, "gen7"))
 		return 1;
-	if (fstat(gpu->fd, &st))
-		return 1;
-	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/config", major(st.st_rdev),
-		 minor(st.st_rdev));
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return 1;
-	if (pread(fd, &ggc, sizeof(ggc), 0x50) != sizeof(ggc))
-		ggc = 0;
-	close(fd);
-	return (ggc >> 8 & 3) == 1 ? 2 : 1;
+	return !device_of(gpu->fd, &place) && device_ggms(&place) == 1 ? 2 : 1;
 }
 
 TEST_F(ouro, device)
