@@ -438,11 +438,15 @@ static void *submit(void *argument)
 	for (i = b->number; !peek(&b->stop); i++) {
 		int got = store(b->gpu, &b->gpu->engines[i % b->gpu->n_engines], 0, target, 0, i);
 
-		/* batch_run() says ENOMEM when there is no object for the batch */
-		if (!got)
+		if (!got) {
 			__atomic_fetch_add(&b->done, 1, __ATOMIC_RELAXED);
-		else if (got != -ENODEV && got != -ENOENT && got != -ENOMEM && got != -EIO)
+			continue;
+		}
+		/* batch_run() says ENOMEM when there is no object for the batch */
+		if (got != -ENODEV && got != -ENOENT && got != -ENOMEM && got != -EIO)
 			b->odd++;
+		/* the unbind needs a processor, too */
+		usleep(1000);
 	}
 	return NULL;
 }
@@ -518,8 +522,11 @@ static void *map_and_free(void *argument)
 
 	for (i = 0; !peek(&b->stop); i++) {
 		handle = gem_create(b->gpu->fd, (b->number ? 1 + i % 32 : many) * PAGE);
-		if (!handle)
+		if (!handle) {
+			/* the device is gone: its removal needs a processor, too */
+			usleep(1000);
 			continue;
+		}
 		if (give_memory(b->gpu, handle) == 0)
 			__atomic_fetch_add(&b->done, 1, __ATOMIC_RELAXED);
 		gem_close(b->gpu->fd, handle);
