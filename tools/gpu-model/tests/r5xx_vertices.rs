@@ -452,7 +452,7 @@ fn long_draws_are_done_in_slices() {
 fn held_indices_fill_the_queue() {
     let rig = Rig::new();
     put_vertices(&rig, 1);
-    let number = 1 << 20;
+    let number = 1 << 18;
     // VAP_ALT_NUM_VERTICES, and indices of 32 bits from memory: whatever is there, all beyond the limits.
     let limits = [write(0x2134, &[0, 0]), write(0x2088, &[number])].concat();
     rig.run(&[state(CONSTANT), array(), limits].concat());

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 const QUEUE: usize = 64;
 /// Dwords of indices and vertices with which it is full, too. A card keeps none of them; this model keeps them until
 /// the draw's turn.
-const HELD: usize = 1 << 22;
+const HELD: usize = 1 << 20;
 /// The model does not stall the host, whose work is lost from here on.
 const MOST: usize = 4096;
 
