@@ -438,15 +438,13 @@ static void *submit(void *argument)
 	for (i = b->number; !peek(&b->stop); i++) {
 		int got = store(b->gpu, &b->gpu->engines[i % b->gpu->n_engines], 0, target, 0, i);
 
-		if (!got) {
-			__atomic_fetch_add(&b->done, 1, __ATOMIC_RELAXED);
-			continue;
-		}
 		/* batch_run() says ENOMEM when there is no object for the batch */
-		if (got != -ENODEV && got != -ENOENT && got != -ENOMEM && got != -EIO)
+		if (!got)
+			__atomic_fetch_add(&b->done, 1, __ATOMIC_RELAXED);
+		else if (got != -ENODEV && got != -ENOENT && got != -ENOMEM && got != -EIO)
 			b->odd++;
-		/* the unbind needs a processor, too */
-		usleep(1000);
+		if (got)
+			usleep(1000); /* the unbind needs a processor, too */
 	}
 	return NULL;
 }
@@ -517,14 +515,12 @@ static void *map_and_free(void *argument)
 {
 	const unsigned int many = rounds("OURO_PAGES", 4096, 1024);
 	struct busy *b = argument;
-	__u32 handle;
-	unsigned int i;
+	unsigned int i, handle;
 
 	for (i = 0; !peek(&b->stop); i++) {
 		handle = gem_create(b->gpu->fd, (b->number ? 1 + i % 32 : many) * PAGE);
 		if (!handle) {
-			/* the device is gone: its removal needs a processor, too */
-			usleep(1000);
+			usleep(1000); /* the removal needs a processor, too */
 			continue;
 		}
 		if (give_memory(b->gpu, handle) == 0)
