@@ -139,8 +139,10 @@ impl DebugFile<Ouro> for DropCaches {
             gpu.reclaim().give_back_all();
         }
         if what & (DROP_FREED | DROP_RCU) != 0 {
+            // Requests keep BOs, and BOs that are released have memory to be freed.
+            gpu.retirer().drain();
             release::settle();
-            gpu.retirer().retire();
+            gpu.retirer().drain();
         }
         Ok(())
     }

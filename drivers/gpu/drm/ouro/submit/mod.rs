@@ -19,6 +19,7 @@ pub(crate) mod evict;
 pub(crate) mod exec;
 mod executor;
 pub(crate) mod follow;
+mod freed;
 pub(crate) mod guilt;
 pub(crate) mod in_use;
 pub(crate) mod line;

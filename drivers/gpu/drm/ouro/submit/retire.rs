@@ -31,6 +31,7 @@ use ouro_kernel::{fence::Fence, time, work};
 
 use super::{
     follow::FollowerQueue,
+    freed::Freed,
     lists::{
         balance::Exchange,
         balanced::Siblings,
@@ -49,20 +50,6 @@ use crate::{
 const TICK_MS: u32 = 50;
 /// Ticks without work after which the device may sleep. To wake it for each frame would cost more.
 const IDLE_TICKS: u32 = 4;
-
-/// Freed memory.
-#[derive(Default)]
-struct Freed(List<Backing>);
-
-impl Pile for Freed {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn append(&mut self, other: &mut Self) {
-        self.0.push_all_back(&mut other.0);
-    }
-}
 
 /// Freed memory that an engine may still reach through its TLBs.
 #[derive(Default)]
@@ -484,13 +471,11 @@ impl Retirer {
 
     /// Returns whether nothing is waiting to be freed.
     pub(crate) fn is_empty(&self) -> bool {
-        let waiting = {
-            let incoming = self.incoming.lock();
-            !incoming.done.is_empty() || !incoming.dying.is_empty()
-        };
-        if waiting {
+        let incoming = self.incoming.lock();
+        if !incoming.done.is_empty() || !incoming.dying.is_empty() {
             return false;
         }
+        drop(incoming);
         self.quarantine.lock().memory.is_empty()
     }
 
@@ -517,6 +502,20 @@ impl Retirer {
                 return;
             }
         }
+    }
+
+    /// Releases all requests that have completed and frees all memory that is being freed, also what
+    /// other callers have taken out of the lists; gives up after a second. Process context.
+    pub(crate) fn drain(self: &Arc<Self>) {
+        self.queue.flush();
+        for _ in 0..1000 {
+            self.retire();
+            if self.is_empty() {
+                break;
+            }
+            fsleep(Delta::from_millis(1));
+        }
+        self.late.flush();
     }
 
     /// Takes freed memory whose seqnos all engines have completed; the caller frees it. Otherwise
