@@ -10,10 +10,7 @@ use kernel::{
     str::{parse_int::ParseInt, BStr},
     sync::Arc,
 };
-use ouro_kernel::{
-    drm::{DebugFile, DebugHold, UnregisteredDevice},
-    release,
-};
+use ouro_kernel::drm::{DebugFile, DebugHold, UnregisteredDevice};
 
 use crate::{
     device::{Device, Ouro},
@@ -139,9 +136,6 @@ impl DebugFile<Ouro> for DropCaches {
             gpu.reclaim().give_back_all();
         }
         if what & (DROP_FREED | DROP_RCU) != 0 {
-            // Requests keep BOs, and BOs that are released have memory to be freed.
-            gpu.retirer().drain();
-            release::settle();
             gpu.retirer().drain();
         }
         Ok(())

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Memory that was freed, in the sets of the quarantine ([`ouro_core::quarantine`]).
+//! Freed memory that waits in quarantine ([`ouro_core::quarantine`]) until no engine can reach it.
 
-use kernel::list::List;
-use ouro_core::quarantine::Pile;
+use kernel::{list::List, prelude::*};
+use ouro_core::quarantine::{Pile, Quarantine};
+use ouro_hw::types::Seqno;
 
 use crate::gem::Backing;
 
@@ -19,4 +20,12 @@ impl Pile for Freed {
     fn append(&mut self, other: &mut Self) {
         self.0.push_all_back(&mut other.0);
     }
+}
+
+/// Freed memory that an engine may still reach through its TLBs.
+#[derive(Default)]
+pub(super) struct Waiting {
+    pub(super) memory: Quarantine<Freed>,
+    /// The seqno of each engine that must complete before the closed set is free.
+    pub(super) marks: KVec<Seqno>,
 }

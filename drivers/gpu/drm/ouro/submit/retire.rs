@@ -25,13 +25,13 @@ use kernel::{
     time::{delay::fsleep, Delta},
     workqueue::{DelayedWork, Work, WorkItem},
 };
-use ouro_core::quarantine::{Pile, Quarantine};
+use ouro_core::quarantine::Pile;
 use ouro_hw::types::Seqno;
-use ouro_kernel::{fence::Fence, time, work};
+use ouro_kernel::{fence::Fence, release, time, work};
 
 use super::{
     follow::FollowerQueue,
-    freed::Freed,
+    freed::{Freed, Waiting},
     lists::{
         balance::Exchange,
         balanced::Siblings,
@@ -50,14 +50,6 @@ use crate::{
 const TICK_MS: u32 = 50;
 /// Ticks without work after which the device may sleep. To wake it for each frame would cost more.
 const IDLE_TICKS: u32 = 4;
-
-/// Freed memory that an engine may still reach through its TLBs.
-#[derive(Default)]
-struct Waiting {
-    memory: Quarantine<Freed>,
-    /// The seqno of each engine that must complete before the closed set is free.
-    marks: KVec<Seqno>,
-}
 
 /// The input queues, filled in any context.
 struct Incoming {
@@ -504,17 +496,26 @@ impl Retirer {
         }
     }
 
-    /// Releases all requests that have completed and frees all memory that is being freed, also what
-    /// other callers have taken out of the lists; gives up after a second. Process context.
-    pub(crate) fn drain(self: &Arc<Self>) {
-        self.queue.flush();
-        for _ in 0..1000 {
+    /// Retires until nothing is waiting to be freed, at most `times` times with a millisecond between:
+    /// an engine may still reach memory, or another caller is about to free it.
+    fn retire_all(self: &Arc<Self>, times: u32) {
+        for _ in 0..times {
             self.retire();
             if self.is_empty() {
                 break;
             }
             fsleep(Delta::from_millis(1));
         }
+    }
+
+    /// Waits until memory that is being freed is free, for a second at most. Process context.
+    pub(crate) fn drain(self: &Arc<Self>) {
+        // Requests and address spaces keep BOs, and BOs keep memory.
+        self.queue.flush();
+        self.retire();
+        self.late.flush();
+        release::settle();
+        self.retire_all(1000);
         self.late.flush();
     }
 
@@ -581,12 +582,8 @@ impl Retirer {
         drop(hang_check);
         drop(self.pressed());
         self.settle();
-        self.retire();
-        // Another caller may be freeing some.
-        while !self.is_empty() {
-            fsleep(Delta::from_millis(1));
-            self.retire();
-        }
+        // No engine runs, and another caller needs less than days.
+        self.retire_all(u32::MAX);
         self.late.flush();
     }
 
