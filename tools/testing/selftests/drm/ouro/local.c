@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <setjmp.h>
+#include <sys/wait.h>
 
 #define ANY_INTERFACE
 #include "test.h"
@@ -195,6 +196,49 @@ TEST_F(local, query_says_what_there_is)
 	EXPECT_EQ(0, seteuid(0));
 	EXPECT_EQ(card.probed_size, card.unallocated_size);
 	EXPECT_EQ(card.probed_cpu_visible_size, card.unallocated_cpu_visible_size);
+}
+
+/*
+ * i915_gem_drop_caches waits until the memory of closed objects is free, while other processes work
+ * and workers are late.
+ */
+TEST_F(local, what_is_dropped_is_free)
+{
+	enum { BUSY = 3, TRIES = 40, OBJECTS = 6 };
+	const __u64 size = part(self->size, 16);
+	pid_t busy[BUSY];
+	int handles[OBJECTS], i, n, got = 0, late = 0;
+
+	for (i = 0; i < BUSY; i++) {
+		busy[i] = fork();
+		if (!busy[i])
+			for (;;)
+				;
+	}
+	for (n = 0; n < TRIES && !got; n++) {
+		struct drm_i915_memory_region_info card;
+
+		for (i = 0; i < OBJECTS; i++) {
+			const struct engine *engine = &self->gpu.engines[i % self->gpu.n_engines];
+
+			handles[i] = create_local(self->fd, size);
+			store(&self->gpu, engine, 0, handles[i], 0, n);
+		}
+		for (i = 0; i < OBJECTS; i++)
+			gem_close(self->fd, handles[i]);
+		got = drop_caches(self->fd, "0x3ff");
+		card = region_info(self->fd, I915_MEMORY_CLASS_DEVICE);
+		late += card.unallocated_size != card.probed_size;
+	}
+	for (i = 0; i < BUSY; i++) {
+		kill(busy[i], SIGKILL);
+		waitpid(busy[i], NULL, 0);
+	}
+	ASSERT_EQ(0, got);
+	EXPECT_EQ(0, late)
+	{
+		TH_LOG("%d of %d times memory was not free yet", late, n);
+	}
 }
 
 /* What one client leaves nobody finds: not by a batch that looks first, and not by the CPU. */
