@@ -192,8 +192,8 @@ unsigned int device_ggms(const struct place *place)
 	return ggc >> 8 & 3;
 }
 
-/* Which register has the size of a chip's GGTT. */
-enum sized_by { NONE, PGTBL, GGMS };
+/* Which register has the size of a chip's GGTT; WINDOW: none, it fills its window in BAR 0. */
+enum sized_by { WINDOW, PGTBL, GGMS };
 
 /* Where chips have their GGTT in BAR 0, and the answer to who asks them to be awake: as in i915. */
 static const struct chip {
@@ -204,7 +204,7 @@ static const struct chip {
 	{ 0x0152, 0x016a, 2 << 20, 4, 0x130040, GGMS },	/* Ivy Bridge */
 	{ 0x2a42, 0x2a42, 2 << 20, 4, 0, PGTBL },	/* GM45 */
 	{ 0x2e02, 0x2e92, 2 << 20, 4, 0, PGTBL },	/* G45 */
-	{ 0x5690, 0x56c2, 8 << 20, 8, 0x130044, NONE },	/* DG2 */
+	{ 0x5690, 0x56c2, 8 << 20, 8, 0x130044, WINDOW },	/* DG2 */
 };
 
 /*
@@ -214,15 +214,14 @@ static const struct chip {
 static unsigned int table_size(const struct place *place, const struct chip *chip, const __u32 *bar)
 {
 	static const unsigned int kib[8] = { 512, 256, 128, 1024, 2048, 1536 };
-	unsigned int ggms;
 
 	switch (chip->sized_by) {
 	case PGTBL:
 		return kib[bar[0x2020 / 4] >> 1 & 7] << 10;
 	case GGMS:
-		ggms = device_ggms(place);
-		return ggms ? ggms << 20 : chip->table;
-	case NONE:
+		/* 0 and 3 are no sizes */
+		return device_ggms(place) == 1 ? 1 << 20 : chip->table;
+	case WINDOW:
 		break;
 	}
 	return chip->table;

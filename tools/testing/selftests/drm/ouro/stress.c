@@ -145,6 +145,7 @@ TEST_F_TIMEOUT(stress, and_the_device_goes, LIMIT + 10)
 	stress_close_shared(self->crowd);
 	while (__atomic_load_n(&self->crowd->counts.batches, __ATOMIC_RELAXED) < 20)
 		usleep(10000);
+	poke(&self->crowd->unbinds, 1);
 	EXPECT_EQ(0, device_unbind(&self->place));
 	usleep(100000);
 	poke(&self->crowd->stop, 1);

@@ -25,6 +25,8 @@ struct crowd {
 	/* rounds of each thread */
 	unsigned int rounds;
 	__u32 stop;
+	/* the device is being unbound; other calls say ENODEV for other reasons, too */
+	__u32 unbinds;
 	/*
 	 * garbage batches that may still be submitted: each takes seconds, if the chip stops at it
 	 */
