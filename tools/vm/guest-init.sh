@@ -111,7 +111,7 @@ if [ -n "$UNLOAD" ] && [ -d "/sys/module/$UNLOAD" ]; then
 fi
 
 # kmemleak reports memory that is older than five seconds and was unreachable in two scans.
-if [ -w /sys/kernel/debug/kmemleak ] && ! grep -q kmemleak=off /proc/cmdline; then
+if [ -w /sys/kernel/debug/kmemleak ]; then
     sleep 6
     echo scan >/sys/kernel/debug/kmemleak
     echo scan >/sys/kernel/debug/kmemleak

@@ -240,13 +240,13 @@ draw_results() {
 }
 
 # check_pair GPU KERNEL: two GPUs in one guest, with INTx instead of MSI, the smaller page table, and a simulated
-# region of device memory each. Without kmemleak, which finds nothing here that it does not find with one GPU.
+# region of device memory each.
 check_pair() {
     local gpu=$1 kernel=$2 name=$1/$2/two-intx
     results_begin "vm-$gpu-$kernel-pair"
     mkdir -p "$VM_LOG"
     guest_common "$gpu" "$kernel"
-    OURO_GUEST_APPEND="pci=nomsi kmemleak=off" guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" \
+    OURO_GUEST_APPEND=pci=nomsi guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" \
         --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --add "$SELFTESTS/usage" \
         --add "$SELFTESTS/moving" --module-args test_region_mb=8 \
         --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--gtt-mb 1 --aperture-mb 64 --swizzle" \
@@ -316,7 +316,7 @@ check_global() {
 }
 
 # check_first GPU KERNEL: the first bring-up on a card that shows the firmware's picture: the driver ignores it, probes it,
-# and brings it up step by step.
+# and brings it up step by step; a card that it refuses, where there is one, keeps the picture.
 check_first() {
     local gpu=$1 kernel=$2 name=$1/$2/first tests
     gpu_read "$gpu"
@@ -338,18 +338,11 @@ check_first() {
             result FAIL "$name/late/log" "the log does not say so: see ${GUEST_DIR#"$OURO_TOP"/}/dmesg.txt"
         fi
     fi
-}
-
-# check_refused GPU KERNEL: a card that the driver refuses keeps the firmware's picture.
-check_refused() {
-    local gpu=$1 kernel=$2 name=$1/$2/first/refused
-    gpu_read "$gpu"
-    results_begin "vm-$gpu-$kernel-refused"
-    mkdir -p "$VM_LOG"
-    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load --model-args "$GPU_REFUSED_MODEL" \
-        --tests "$(tests_for "$gpu-$kernel-refused" probe)" --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh "$GPU_REFUSED"
-    results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no TAP: see output.txt"
-    model_rules "$name"
+    [ -n "$GPU_REFUSED" ] || return
+    guest_run "$name/refused" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load \
+        --model-args "$GPU_REFUSED_MODEL" --tests "$tests" --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh "$GPU_REFUSED"
+    results_tap "$name/refused" "$GUEST_DIR/output.txt" || result FAIL "$name/refused" "no TAP: see output.txt"
+    model_rules "$name/refused"
 }
 
 # check_none: the module without a GPU.

@@ -33,8 +33,7 @@
 #   GPU_CLIENTS_RULES  the model's rules that Mesa's streams break
 #   GPU_CLIENTS_REGISTERS  registers in Mesa's streams that the model does not have, in order
 #   GPU_REFUSED  the text of the log when the driver refuses the card, and
-#   GPU_REFUSED_MODEL  the model's arguments for that case, and
-#   GPU_REFUSED_KERNELS  its kernels
+#   GPU_REFUSED_MODEL  the model's arguments for that case
 #
 # shellcheck shell=bash disable=SC1090,SC2034
 
@@ -58,7 +57,7 @@ gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_SELFTESTS='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_WAITS_MODEL='' GPU_TESTS_MODEL='' GPU_IGT='' GPU_PICTURE=yes
-    GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_REFUSED_KERNELS='' GPU_MESA=''
+    GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
     . "$VM_DIR/gpus/$1"
     [ "${2:-}" = debug ] || return 0
