@@ -74,7 +74,7 @@ impl Image {
     pub(crate) fn pin(self: &Arc<Self>) -> Result {
         self.pinning.pin(|| {
             let place = Place::Within {
-                range: (0, u64::MAX),
+                range: self.space.stream_range(),
                 align: u64::from(self.align),
                 rather: None,
             };

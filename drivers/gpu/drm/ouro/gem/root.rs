@@ -57,9 +57,8 @@ impl Root {
             let Translation::PerContextDirectory { directories, align } = topology.space else {
                 return Err(ENODEV);
             };
-            // It needs many slots, and the aperture is for CPU mappings.
             let place = Place::Within {
-                range: (topology.aperture, u64::MAX),
+                range: self.range(),
                 align: u64::from(align) * u64::from(PAGE_SIZE),
                 rather: None,
             };
@@ -73,6 +72,13 @@ impl Root {
             self.space.settle(&self.global, slots.ggtt())?;
             Ok(slots)
         })
+    }
+
+    /// Returns the range in bytes of its slots. They are many; the aperture is for CPU mappings, and
+    /// command streamers do not access the GGTT at the slots' addresses.
+    pub(crate) fn range(&self) -> (u64, u64) {
+        let aperture = self.hardware.topology().aperture;
+        (aperture.max(self.global.stream_range().1), u64::MAX)
     }
 
     /// Pins a pinned directory once more. Any context.

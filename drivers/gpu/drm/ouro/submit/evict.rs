@@ -378,15 +378,17 @@ fn scatter(space: &Arc<Space>, entries: &mut [Entry]) -> core::result::Result<()
     Ok(())
 }
 
-/// Unbinds one aperture mapping, or one idle BO, to make room for kernel pages. The caller holds no
-/// locks. Returns false if there is none to unbind.
-pub(super) fn evict_one(gpu: &Executor) -> bool {
-    if gpu.aperture().is_some_and(|a| a.evict_one()) {
+/// Unbinds one aperture mapping, or one idle BO, image or directory, to make room for kernel pages
+/// in a range of bytes of the GGTT. The caller holds no locks. Returns false if there is none to
+/// unbind.
+pub(super) fn evict_one(gpu: &Executor, within: (u64, u64)) -> bool {
+    let reached = within.0 < gpu.hardware().topology().aperture;
+    if reached && gpu.aperture().is_some_and(|a| a.evict_one()) {
         return true;
     }
     let space = gpu.space();
     for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
-        let victim = match space.next_victim() {
+        let victim = match space.next_victim_in(within) {
             Some(Victim::Object(object)) => object,
             Some(Victim::Hidden(hidden)) => {
                 if !hidden.take_used() && hidden.evict() {

@@ -271,7 +271,7 @@ impl Exec {
             }
             // Read before: what is retired meanwhile makes room.
             let live = self.gpu.retirer().live();
-            if evict::evict_one(&self.gpu) {
+            if evict::evict_one(&self.gpu, self.gpu.lacks_in(&self.context, &self.target)) {
                 continue;
             }
             if live == 0 {

@@ -28,7 +28,7 @@ pub(super) fn pages(
     count: u32,
     what: KernelUse,
 ) -> Result<(DmaPages, Mapping)> {
-    pages_in(space, dma, count, what, &[(0, u64::MAX)])
+    pages_in(space, dma, count, what, &[space.stream_range()])
 }
 
 /// Does what [`pages`] does, with an address below `end`; preferably a high one, away from
@@ -40,9 +40,11 @@ fn pages_below(
     what: KernelUse,
     end: u64,
 ) -> Result<(DmaPages, Mapping)> {
-    match end {
-        u64::MAX => pages(space, dma, count, what),
-        _ => pages_in(space, dma, count, what, &[(end - end / 32, end), (0, end)]),
+    let (start, last) = space.stream_range();
+    match (start, end) {
+        (_, u64::MAX) => pages(space, dma, count, what),
+        (0, _) => pages_in(space, dma, count, what, &[(end - end / 32, end), (0, end)]),
+        _ => pages_in(space, dma, count, what, &[(start, last.min(end))]),
     }
 }
 
@@ -85,11 +87,11 @@ fn status_page(
     dma: &Arc<DmaDevice>,
 ) -> Result<(DmaPages, Option<Mapping>, StatusPage)> {
     let topology = hardware.topology();
-    let end = match topology.status {
-        StatusPlace::Table => u64::MAX,
+    let range = match topology.status {
+        StatusPlace::Table => space.stream_range(),
         // The lowest that are free: elsewhere below the aperture's end they would part what is on
         // both sides of it.
-        StatusPlace::Aperture => topology.aperture,
+        StatusPlace::Aperture => (0, topology.aperture),
         StatusPlace::Bus => {
             let kernel = hardware.kernel_mapping(KernelUse::Status);
             let memory = DmaPages::new(dma, 1, caching(kernel))?;
@@ -100,7 +102,7 @@ fn status_page(
             return Ok((memory, None, StatusPage::Bus(DmaAddr(addr))));
         }
     };
-    let (memory, mapping) = pages_in(space, dma, 1, KernelUse::Status, &[(0, end)])?;
+    let (memory, mapping) = pages_in(space, dma, 1, KernelUse::Status, &[range])?;
     let page = StatusPage::Ggtt(mapping.ggtt());
     Ok((memory, Some(mapping), page))
 }

@@ -65,12 +65,12 @@ impl Pool {
     pub(crate) fn new(space: &Arc<Space>, dma: &Arc<DmaDevice>) -> Result<Arc<Self>> {
         let kernel = space.kernel_mapping(KernelUse::Commands);
         let backing = Backing::kernel(dma, PAGES as usize, kernel)?;
-        let anywhere = Place::Within {
-            range: (0, u64::MAX),
+        let place = Place::Within {
+            range: space.stream_range(),
             align: PAGE_SIZE.into(),
             rather: None,
         };
-        let mapping = backing.bind(space, anywhere, 0, Owner::Commands, kernel.cache)?;
+        let mapping = backing.bind(space, place, 0, Owner::Commands, kernel.cache)?;
         Arc::pin_init(
             try_pin_init!(Self {
                 mapping,

@@ -83,6 +83,18 @@ impl Executor {
         InUse::new(context, Some(image), root)
     }
 
+    /// Returns the range of the GGTT, in bytes, that was full if [`prepare`](Self::prepare) has
+    /// failed with `ENOSPC`: that of the context's image, which is pinned first, or that of its
+    /// directory.
+    pub(crate) fn lacks_in(&self, context: &Context, target: &Target) -> (u64, u64) {
+        let image = context.image().filter(|_| self.has_images(target.engine()));
+        let is_pinned = image.is_none_or(|image| image.address().is_some());
+        match self.root_of(context) {
+            Ok(Some(root)) if is_pinned => root.range(),
+            _ => self.space().stream_range(),
+        }
+    }
+
     /// Returns whether the engine switches context images by a command in its ring.
     pub(crate) fn has_images(&self, engine: &Engine) -> bool {
         let has = self.hardware().topology().context.is_some() && engine.hw().desc().contexts;

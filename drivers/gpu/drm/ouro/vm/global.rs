@@ -4,11 +4,12 @@
 //!
 //! Every PTE is filled at all times: unmapped ones with the scratch page, since the GPU prefetches.
 
+use core::ops::Range;
 use kernel::{prelude::*, sync::Arc};
 use ouro_core::range::Want;
 use ouro_hw::{
     coherence::KernelUse,
-    generation::Layout,
+    generation::{Layout, Topology, Translation},
     types::{CacheLevel, DmaAddr, GgttAddr, MemoryKind, Page, PAGE_SIZE},
 };
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
@@ -193,6 +194,23 @@ impl Global {
             hardware.write_gtt(first, run);
         });
     }
+}
+
+/// Returns the pages of the kernel's addresses on chips whose contexts have page directories: no
+/// context maps anything there, and all that command streamers access through the GGTT is inside,
+/// a page away from both ends, since they prefetch. `None` on other chips.
+///
+/// A command streamer's TLB may not tell the two tables apart. The SNB PRM says so (V1P2 §2.3.4),
+/// the VCS PRM only that they share a TLB (§1.1.9.2.2); the aliasing PPGTT avoids it by the same
+/// page at each address.
+pub(super) fn streams(topology: &Topology) -> Option<Range<u64>> {
+    let Translation::PerContextDirectory { .. } = topology.space else {
+        return None;
+    };
+    let rings = topology.engines.iter().map(|engine| engine.desc().ring_end);
+    let end = rings.min()? / u64::from(PAGE_SIZE);
+    let end = end.min(topology.gtt_entries.into());
+    Some(end - end / 8..end)
 }
 
 /// Returns the first page of the last sixteenth of a space.

@@ -5,6 +5,7 @@
 //! Occupants are found by page, so that some can be evicted. The search for a victim goes around
 //! like the hand of a clock: an occupant used since the last time is skipped once.
 
+use core::ops::Range;
 use kernel::{
     prelude::*,
     rbtree::{RBTree, RBTreeNode, RBTreeNodeReservation},
@@ -93,7 +94,7 @@ pub(crate) struct Population<T> {
 
 impl<T: Tenant> Population<T> {
     /// Creates a population of free pages. Errors: `ENOMEM`.
-    pub(crate) fn new(pages: core::ops::Range<u64>) -> Result<Self> {
+    pub(crate) fn new(pages: Range<u64>) -> Result<Self> {
         let mut nodes = Nodes(KVVec::new());
         nodes.0.push(Node::default(), GFP_KERNEL)?;
         Ok(Self {
@@ -219,12 +220,18 @@ impl<T: Tenant> Population<T> {
     /// Returns the next victim. `population` calls visit all occupants once. `None` at the end of
     /// the pages; the next call starts at the beginning.
     pub(crate) fn next_victim(&mut self) -> Option<T::Kept> {
-        let mut from = self.hand;
+        self.next_victim_in(&(0..u64::MAX))
+    }
+
+    /// Returns the next victim whose first page is in a range: as [`next_victim`](Self::next_victim).
+    pub(crate) fn next_victim_in(&mut self, within: &Range<u64>) -> Option<T::Kept> {
+        let mut from = self.hand.max(within.start);
         loop {
             let next = self
                 .residents
                 .cursor_lower_bound(&from)
-                .map(|c| (*c.current().0, c.current().1.who.upgrade()));
+                .map(|c| (*c.current().0, c.current().1.who.upgrade()))
+                .filter(|(start, _)| *start < within.end);
             let Some((start, who)) = next else {
                 self.hand = 0;
                 return None;

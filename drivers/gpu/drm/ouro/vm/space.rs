@@ -23,7 +23,7 @@ use ouro_kernel::pci::DmaDevice;
 
 use super::{
     directory::Directory,
-    global::Global,
+    global::{streams, Global},
     levels::Levels,
     population::{Departed, Entrance, Occupant, Population, Tenant},
     store::TableStore,
@@ -286,8 +286,12 @@ impl<T: Tenant> Space<T> {
                 // pages.
                 let pages = reach.min(topology.gtt_entries.into());
                 let directory = Directory::new(dma, format, directories)?;
+                let mut population = Population::new(1..pages.saturating_sub(1))?;
+                if let Some(kernel) = streams(topology) {
+                    population.take_at(kernel.start, kernel.end - kernel.start)?;
+                }
                 let inner = Inner {
-                    population: Population::new(1..pages.saturating_sub(1))?,
+                    population,
                     own: Some(Own::Directory(directory, None)),
                 };
                 Self::with(hardware, None, format, inner, pages)
@@ -324,6 +328,19 @@ impl<T: Tenant> Space<T> {
     /// Returns the layout of the global space; `None` for a PPGTT.
     pub(crate) fn layout(&self) -> Option<&Layout> {
         self.global.as_ref().map(|g| g.layout())
+    }
+
+    /// Returns the range in bytes for kernel pages that command streamers access through the GGTT:
+    /// on chips whose contexts have page directories, addresses that no context maps.
+    pub(crate) fn stream_range(&self) -> (u64, u64) {
+        match streams(self.hardware.topology()) {
+            // Away from both ends, as streamers prefetch.
+            Some(pages) => {
+                let bytes = |page: u64| page * u64::from(PAGE_SIZE);
+                (bytes(pages.start + 1), bytes(pages.end - 1))
+            }
+            None => (0, u64::MAX),
+        }
     }
 
     /// Returns the root table of a PPGTT, if that is in VRAM.
@@ -525,6 +542,13 @@ impl<T: Tenant> Space<T> {
     /// Returns the next victim: as [`Population::next_victim`].
     pub(crate) fn next_victim(&self) -> Option<T::Kept> {
         self.inner.lock().population.next_victim()
+    }
+
+    /// Returns the next victim whose first page is in a range of bytes: as
+    /// [`next_victim`](Self::next_victim).
+    pub(crate) fn next_victim_in(&self, (start, end): (u64, u64)) -> Option<T::Kept> {
+        let pages = start / u64::from(PAGE_SIZE)..end / u64::from(PAGE_SIZE);
+        self.inner.lock().population.next_victim_in(&pages)
     }
 
     /// Returns the number of allocated ranges, an upper limit of the number of occupants.

@@ -335,6 +335,76 @@ TEST_F(own_tables, the_space_that_stays_is_not_loaded_again)
 	}
 }
 
+/*
+ * Rings, status pages, images and copies of batches are in a part of the global table where no
+ * context maps anything: a command streamer's TLB may take the entry of one table for the other's
+ * (SNB PRM V1P2 2.3.4; the VCS PRM does not say that Gen7 is better). That is the last eighth
+ * below 512 MiB, the end of the rings' addresses (VCS PRM 1.1.4).
+ */
+#define KERNEL_START 0x1c000000ull
+#define KERNEL_END 0x20000000ull
+
+TEST_F(own_tables, no_context_has_the_kernels_addresses)
+{
+	static const __u64 places[] = { KERNEL_START, KERNEL_START + (16 << 20),
+					KERNEL_END - (16 << 20), KERNEL_END - PAGE };
+	__u32 context = context_create(self->fd), page = gem_create(self->fd, PAGE);
+	__u32 wide = gem_create(self->fd, 2 * PAGE);
+	unsigned int i;
+
+	if (!has_tables(&self->gpu))
+		SKIP(return, NO_TABLES);
+	for (i = 0; i < ARRAY_LEN(places); i++)
+		EXPECT_EQ(-ENOSPC, store_to(&self->gpu, RCS, context, page, places[i], i));
+	EXPECT_EQ(-ENOSPC, store_to(&self->gpu, RCS, context, wide, KERNEL_START - PAGE, i));
+	EXPECT_EQ(-ENOSPC, store_to(&self->gpu, RCS, context, wide, KERNEL_END - PAGE, i));
+	EXPECT_EQ(0, store_to(&self->gpu, RCS, context, page, KERNEL_START - PAGE, 1));
+	EXPECT_EQ(0, store_to(&self->gpu, RCS, context, page, KERNEL_END, 1));
+}
+
+/*
+ * Batches of all engines behind so much that they would lie at a page of a ring, which is in its
+ * engine's TLB when it starts the batch.
+ */
+TEST_F(own_tables, batches_lie_beside_the_kernels_addresses)
+{
+	const __u64 pages = 100;
+	__u32 wall = gem_create(self->fd, PAGE), target = gem_create(self->fd, PAGE);
+	struct drm_i915_gem_exec_object2 *object;
+	unsigned int i, n = 0;
+	struct batch b;
+	__u64 from, pad;
+
+	if (!has_tables(&self->gpu))
+		SKIP(return, NO_TABLES);
+	batch_init(&b);
+	object = batch_object(&b, wall);
+	ASSERT_EQ(0, run(&self->gpu, &b, RCS, context_create(self->fd)));
+	/* the first address of a space is the end of the aperture */
+	ASSERT_GT(0x1f000000, object->offset);
+	from = 0x1f000000 - object->offset;
+	for (pad = from; pad < from + pages * PAGE; pad += PAGE) {
+		__u32 context = context_create(self->fd);
+
+		for (i = 0; i < self->gpu.n_engines; i++, n++) {
+			const struct engine *engine = &self->gpu.engines[i];
+
+			batch_init(&b);
+			object = batch_object(&b, wall);
+			object->flags |= EXEC_OBJECT_PAD_TO_SIZE;
+			object->pad_to_size = pad;
+			batch_store(&b, store_for(&self->gpu, engine, 4), target, 0, n + 1);
+			ASSERT_EQ(0, run(&self->gpu, &b, engine->bit, context));
+			ASSERT_EQ(0, gem_wait(self->fd, target, -1));
+			ASSERT_EQ(n + 1, gem_read32(self->fd, target, 0))
+			{
+				TH_LOG("engine %u behind %llu bytes", i, pad);
+			}
+		}
+		context_destroy(self->fd, context);
+	}
+}
+
 /* After a reset nobody knows what an engine has loaded. */
 TEST_F(own_tables, a_reset_engine_loads_again)
 {
