@@ -295,8 +295,9 @@ check_small() {
     model_rules "$name"
 }
 
-# check_global GPU KERNEL: the programs of GPU_GLOBAL without a PPGTT, which the driver does not use in a guest unless
-# iommu=0 says that there is no IOMMU. The model is behind a translating IOMMU, and reports each use of a PPGTT.
+# check_global GPU KERNEL: the programs of GPU_GLOBAL with the module's arguments of GPU_GLOBAL_MODULE, so that contexts
+# have fewer address spaces than they could have. Sandy Bridge: no PPGTT, which the driver does not use in a guest unless
+# iommu=0 says that there is no IOMMU; the model is behind a translating IOMMU, and reports each use of a PPGTT.
 check_global() {
     local gpu=$1 kernel=$2 name=$1/$2/global tests
     gpu_read "$gpu"
@@ -304,12 +305,13 @@ check_global() {
     mkdir -p "$VM_LOG"
     # shellcheck disable=SC2086 # words
     tests=$(tests_for "$gpu-$kernel-global" $GPU_GLOBAL)
-    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --module-args iommu=2 --model-args --vtd \
-        --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- sh /bin/run-tests.sh
-    if grep -q "ouro .*: no PPGTT: in a guest, whose host's IOMMU is not seen" "$GUEST_DIR/dmesg.txt"; then
-        result PASS "$name/no-ppgtt"
+    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --module-args "$GPU_GLOBAL_MODULE" \
+        ${GPU_GLOBAL_MODEL:+--model-args "$GPU_GLOBAL_MODEL"} --tests "$tests" --add "$VM_DIR/guest-tests/run-tests.sh" -- \
+        env "OURO_${GPU_GLOBAL_MODULE^^}" sh /bin/run-tests.sh
+    if grep -q "ouro .*: $GPU_GLOBAL_SAYS" "$GUEST_DIR/dmesg.txt"; then
+        result PASS "$name/log"
     else
-        result FAIL "$name/no-ppgtt" "the log does not say so: see ${GUEST_DIR#"$OURO_TOP"/}/dmesg.txt"
+        result FAIL "$name/log" "the log does not say so: see ${GUEST_DIR#"$OURO_TOP"/}/dmesg.txt"
     fi
     guest_results "$name"
     model_rules "$name"

@@ -24,7 +24,9 @@
 #   GPU_WAITS    kselftests that mostly wait, and run in a guest of their own
 #   GPU_WAITS_MODEL  more of the model's arguments there, after GPU_TESTS_MODEL
 #   GPU_SMALL    kselftests that also run on a card with little memory, of which the CPU can access a part
-#   GPU_GLOBAL   kselftests that also run without PPGTT, as on a card that is passed through
+#   GPU_GLOBAL   kselftests that also run without PPGTT, as on a card that is passed through, or with one for all contexts
+#   GPU_GLOBAL_MODULE, GPU_GLOBAL_MODEL  the module's argument for that, and the model's
+#   GPU_GLOBAL_SAYS  the text of the log in that case
 #   GPU_FIRST    kernels for the test of the first bring-up on a card that shows the firmware's picture
 #   GPU_LATE     faults of the model in spite of which the card comes up, and
 #   GPU_LATE_SAYS  the text of the log in that case
@@ -56,7 +58,7 @@ gpu_known() {
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
     GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_SELFTESTS='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_PAIR='' GPU_CHAOS=''
-    GPU_SMALL='' GPU_GLOBAL='' GPU_WAITS='' GPU_WAITS_MODEL='' GPU_TESTS_MODEL='' GPU_IGT='' GPU_PICTURE=yes
+    GPU_SMALL='' GPU_GLOBAL='' GPU_GLOBAL_MODULE='' GPU_GLOBAL_MODEL='' GPU_GLOBAL_SAYS='' GPU_WAITS='' GPU_WAITS_MODEL='' GPU_TESTS_MODEL='' GPU_IGT='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
     . "$VM_DIR/gpus/$1"

@@ -394,7 +394,8 @@ fn bring_up(
         dma.has_iommu(),
         is_guest(),
     );
-    let platform = Surroundings::new(pdev, bars, dma.clone(), iommu)?;
+    let shares_ppgtt = module_parameters::ppgtt.value() == 1;
+    let platform = Surroundings::new(pdev, bars, dma.clone(), iommu, shares_ppgtt)?;
     let firmware = microcode(pdev, chip)?;
     let look = Look::new(pdev.as_ref(), chip, &regs, &*platform, &firmware)?;
     let topology = look.topology;
@@ -404,6 +405,9 @@ fn bring_up(
         && matches!(topology.space, Translation::Global)
     {
         dev_info!(pdev, "no PPGTT: {}\n", Words(iommu));
+    }
+    if shares_ppgtt && matches!(topology.space, Translation::Aliasing { .. }) {
+        dev_info!(pdev, "one PPGTT for all contexts: ppgtt=1\n");
     }
     if stop.last.is_some() {
         report::topology(pdev.as_ref(), &topology);

@@ -78,6 +78,10 @@ module! {
             default: 2,
             description: "Whether an IOMMU is between GPU and memory, as in a guest with a card passed through (0: no, 1: yes, 2: see)",
         },
+        ppgtt: u32 {
+            default: 2,
+            description: "Address spaces of Ivy Bridge (1: one aliasing PPGTT for all contexts, as with upstream; 2: a PPGTT for each context)",
+        },
         replay: u32 {
             default: 0,
             description: "Whether root may give contexts an image of their own, to replay hangs; the engine restores it with privilege (0: no, 1: yes)",

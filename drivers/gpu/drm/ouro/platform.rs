@@ -21,6 +21,7 @@ pub(crate) struct Surroundings {
     bars: [u64; 6],
     dma: Arc<DmaDevice>,
     iommu: Iommu,
+    shares_ppgtt: bool,
     /// For the log.
     dev: ARef<device::Device>,
 }
@@ -32,6 +33,7 @@ impl Surroundings {
         bars: [u64; 6],
         dma: Arc<DmaDevice>,
         iommu: Iommu,
+        shares_ppgtt: bool,
     ) -> Result<KBox<Self>> {
         let this = Self {
             config: Config::new(pdev)?,
@@ -39,6 +41,7 @@ impl Surroundings {
             bars,
             dma,
             iommu,
+            shares_ppgtt,
             dev: pdev.as_ref().into(),
         };
         Ok(KBox::new(this, GFP_KERNEL)?)
@@ -87,6 +90,10 @@ impl Platform for Surroundings {
 
     fn iommu(&self) -> bool {
         self.iommu.may_translate()
+    }
+
+    fn shares_ppgtt(&self) -> bool {
+        self.shares_ppgtt
     }
 
     fn set_master(&self, on: bool) {

@@ -68,6 +68,11 @@ pub trait Platform {
     fn bar_len(&self, bar: u8) -> u64;
     /// Returns whether an IOMMU may translate the device's DMA: [`Iommu::between`].
     fn iommu(&self) -> bool;
+    /// Returns whether all contexts must use one aliasing PPGTT, also on a chip on which each can
+    /// have its own.
+    fn shares_ppgtt(&self) -> bool {
+        false
+    }
     /// Enables or disables bus mastering; while it is disabled, the device can neither access
     /// memory nor send an MSI. Process context. The core enables it after the first
     /// [`start`](crate::Generation::start), because until then an engine may still execute what it

@@ -84,6 +84,8 @@ pub(crate) struct Mock {
     pub(crate) firmware: Vec<u8>,
     /// Whether there is an IOMMU.
     pub(crate) iommu: Cell<bool>,
+    /// Whether contexts must share a PPGTT.
+    pub(crate) shares_ppgtt: Cell<bool>,
     /// Whether the device is gone: it reads all ones.
     pub(crate) gone: Cell<bool>,
     /// Warnings logged.
@@ -224,6 +226,10 @@ impl Platform for Mock {
 
     fn iommu(&self) -> bool {
         self.iommu.get()
+    }
+
+    fn shares_ppgtt(&self) -> bool {
+        self.shares_ppgtt.get()
     }
 
     fn set_master(&self, on: bool) {

@@ -150,8 +150,8 @@ bool i915_has_ring(int fd, __u64 ring)
 
 static int identify(struct gpu *gpu)
 {
+	const char *name = NULL, *ppgtt = getenv("OURO_PPGTT");
 	struct drm_ouro_device device = {};
-	const char *name = NULL;
 	unsigned int i;
 
 	gpu->chip = getparam(gpu->fd, I915_PARAM_CHIPSET_ID);
@@ -168,6 +168,9 @@ static int identify(struct gpu *gpu)
 			gpu->backend = &backends[i];
 	if (!gpu->backend)
 		return -EOPNOTSUPP;
+	/* i915 has one PPGTT for all contexts there, ouro if the module's parameter says so */
+	gpu->own_spaces = gpu->ouro && gpu->backend->has_own_spaces &&
+			  !(ppgtt && !strcmp(ppgtt, "1"));
 	for (i = 0; i < ARRAY_LEN(all_engines); i++) {
 		if (!mute_engines && !store_for(gpu, &all_engines[i], 4))
 			continue;

@@ -82,6 +82,7 @@ static int identify(struct gpu *gpu)
 
 	gpu->chip = getparam(gpu->fd, I915_PARAM_CHIPSET_ID);
 	gpu->backend = &backend;
+	gpu->own_spaces = true;
 	for (i = 0; i < ARRAY_LEN(all_engines); i++)
 		if (i915_has_ring(gpu->fd, all_engines[i].ring))
 			gpu->engines[gpu->n_engines++] = all_engines[i];

@@ -122,7 +122,7 @@ TEST_F(error_state, what_is_in_it)
 	snprintf(value, sizeof(value), "0x%016llx", (unsigned long long)batch);
 	EXPECT_TRUE(says(text, "batch", value));
 	/* of cards it is in the context's image */
-	EXPECT_EQ(self->gpu.backend->has_own_spaces && !addresses_chosen(),
+	EXPECT_EQ(self->gpu.own_spaces && !addresses_chosen(),
 		  !!strstr(text, "\ndirectory: 0x"));
 
 	EXPECT_EQ(PAGE / 4, memory(text, "user", addresses[0], got, BIG / 4));

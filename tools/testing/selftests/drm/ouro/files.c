@@ -99,7 +99,7 @@ TEST_F(files, drop_caches_takes_addresses)
 	cover("debugfs i915_gem_drop_caches");
 	ASSERT_LT(0, file_write(path, "0x46"));
 	/* what is left is told of the global table, where a context's own addresses are not */
-	if (!self->gpu.backend->has_own_spaces)
+	if (!self->gpu.own_spaces)
 		EXPECT_LE(before + size, room(self->fd));
 	EXPECT_EQ(0x1dea, gem_read32(self->fd, handle, 0));
 	/* and it gets another one */

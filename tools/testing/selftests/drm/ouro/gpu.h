@@ -136,6 +136,8 @@ struct gpu {
 	bool ouro;
 	__u32 chip;
 	const struct backend *backend;
+	/* each context has addresses of its own */
+	bool own_spaces;
 	struct engine engines[8];
 	unsigned int n_engines;
 };

@@ -33,7 +33,7 @@ static const struct engine *engine_of(const struct gpu *gpu, unsigned int bit)
 /* Whether contexts have tables of their own here. */
 static bool has_tables(const struct gpu *gpu)
 {
-	return gpu->ouro && gpu->backend->has_own_spaces;
+	return gpu->ouro && gpu->own_spaces;
 }
 
 #define NO_TABLES "one space is everybody's on this chip, or with this driver"

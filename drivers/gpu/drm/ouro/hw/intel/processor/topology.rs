@@ -31,7 +31,8 @@ pub(crate) struct Parts {
     pub(crate) context: Size,
     /// Whether the PPGTT works if an IOMMU translates the addresses of its page directory.
     pub(crate) directory_behind_iommu: bool,
-    /// Whether each context has a page directory of its own, which its requests load.
+    /// Whether each context has a page directory of its own, which its requests load, unless the
+    /// platform says that they share one ([`Platform::shares_ppgtt`](crate::io::Platform)).
     pub(crate) own_directories: bool,
     /// Returns the forcewake method of the device, from 1 on; 0 if there is only one.
     pub(crate) method: fn(&Hw<'_>) -> u8,
@@ -63,7 +64,7 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
         Translation::Global
     } else {
         let (directories, align) = (pte::DIRECTORY_ENTRIES, pte::DIRECTORY_ALIGN);
-        match parts.own_directories {
+        match parts.own_directories && !hw.platform.shares_ppgtt() {
             true => Translation::PerContextDirectory { directories, align },
             false => Translation::Aliasing { directories, align },
         }
