@@ -170,7 +170,8 @@ impl CopyMachine {
         let ran = self.machine.gpu.counter(COMMANDS[engine as usize]) - before;
         if self.machine.done(n) == seqno {
             let checked = heads.len() as u64;
-            let around = self.around[engine as usize].get_or_insert((ran - checked, dwords));
+            let around =
+                self.around[engine as usize].get_or_insert_with(|| (ran - checked, dwords));
             // What fills the ring up to its end are no-ops.
             let ran = ran - around.0 - u64::from(dwords - around.1);
             // A value in memory may end it before its end.
