@@ -40,11 +40,12 @@ fn pages_below(
     what: KernelUse,
     end: u64,
 ) -> Result<(DmaPages, Mapping)> {
-    let (start, last) = space.stream_range();
-    match (start, end) {
-        (_, u64::MAX) => pages(space, dma, count, what),
-        (0, _) => pages_in(space, dma, count, what, &[(end - end / 32, end), (0, end)]),
-        _ => pages_in(space, dma, count, what, &[(start, last.min(end))]),
+    match space.stream_range() {
+        (0, _) if end != u64::MAX => {
+            pages_in(space, dma, count, what, &[(end - end / 32, end), (0, end)])
+        }
+        // A range for command streamers is below the end of each ring.
+        _ => pages(space, dma, count, what),
     }
 }
 
