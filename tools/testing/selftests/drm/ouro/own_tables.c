@@ -368,12 +368,14 @@ TEST_F(own_tables, no_context_has_the_kernels_addresses)
  */
 TEST_F(own_tables, batches_lie_beside_the_kernels_addresses)
 {
-	const __u64 pages = 100;
+	/* where rings are, and where they were while contexts mapped these addresses */
+	static const __u64 rings[] = { KERNEL_START + PAGE, KERNEL_END - (16 << 20) };
+	enum { PAGES = 100 };
 	__u32 wall = gem_create(self->fd, PAGE), target = gem_create(self->fd, PAGE);
 	struct drm_i915_gem_exec_object2 *object;
-	unsigned int i, n = 0;
+	unsigned int i, k, n = 0;
 	struct batch b;
-	__u64 from, pad;
+	__u64 first, pad;
 
 	if (!has_tables(&self->gpu))
 		SKIP(return, NO_TABLES);
@@ -381,11 +383,12 @@ TEST_F(own_tables, batches_lie_beside_the_kernels_addresses)
 	object = batch_object(&b, wall);
 	ASSERT_EQ(0, run(&self->gpu, &b, RCS, context_create(self->fd)));
 	/* the first address of a space is the end of the aperture */
-	ASSERT_GT(0x1f000000, object->offset);
-	from = 0x1f000000 - object->offset;
-	for (pad = from; pad < from + pages * PAGE; pad += PAGE) {
+	first = object->offset;
+	ASSERT_GT(KERNEL_START, first);
+	for (k = 0; k < PAGES * ARRAY_LEN(rings); k++) {
 		__u32 context = context_create(self->fd);
 
+		pad = rings[k / PAGES] + k % PAGES * PAGE - first;
 		for (i = 0; i < self->gpu.n_engines; i++, n++) {
 			const struct engine *engine = &self->gpu.engines[i];
 
