@@ -228,13 +228,8 @@ fn a_device_is_brought_up() {
     ));
     mock.shares_ppgtt.set(true);
     let shared = GT2.probe(&mock.hw(), &crate::chips::ALL[0]).unwrap();
-    assert!(matches!(
-        shared.space,
-        Translation::Aliasing {
-            directories: 512,
-            align: 16
-        }
-    ));
+    assert_eq!(shared.space.directory(), Some((512, 16)));
+    assert!(!shared.space.is_per_context());
     assert_eq!((topo.context_bytes, topo.card), (4096, 0x0100_0000));
     assert_eq!(topo.timestamp_hz, 12_500_000);
     assert_eq!(topo.coherence, crate::Coherence::Llc);
