@@ -98,11 +98,23 @@ children_of() {
     done
 }
 
-# stop_tree PID: ends the process's descendants, children before their parents.
-stop_tree() {
+# hold_tree PID: stops the process's descendants, each before its children are looked for, and adds them to HELD.
+hold_tree() {
     local child
     for child in $(children_of "$1"); do
-        stop_tree "$child"
-        kill -TERM "$child" 2>/dev/null || true
+        # one has ended: the shell that made this list
+        kill -STOP "$child" 2>/dev/null || continue
+        HELD+=("$child")
+        hold_tree "$child"
     done
+}
+
+# stop_tree PID: ends the process's descendants. None of them continues first, as a shell would with its next command
+# when it sees that the last one has ended.
+stop_tree() {
+    local HELD=()
+    hold_tree "$1"
+    [ "${#HELD[@]}" != 0 ] || return 0
+    kill -TERM "${HELD[@]}" 2>/dev/null || true
+    kill -CONT "${HELD[@]}" 2>/dev/null || true
 }
