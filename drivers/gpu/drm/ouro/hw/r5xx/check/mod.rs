@@ -250,30 +250,31 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
         // A header with the register only: one dword follows (§5.1.1).
         if (*header as usize) < REGISTERS {
             if !rules.at(*header).keep(*value, kept) {
-                break;
+                return at;
             }
             at = at.wrapping_add(2);
             continue;
         }
         // Two registers, or up to four: as above, the CPU can go on before it has computed the
         // count.
-        let behind = match header >> INDEX_BITS {
-            8 => keep::<2>(kept, rules, *header, stream, at),
-            16 => keep::<3>(kept, rules, *header, stream, at),
-            24 => keep::<4>(kept, rules, *header, stream, at),
-            _ => pass(rules, *header, stream, at),
+        let dwords = match header >> INDEX_BITS {
+            8 if keep::<2>(kept, rules, *header, stream, at) => 3,
+            16 if keep::<3>(kept, rules, *header, stream, at) => 4,
+            24 if keep::<4>(kept, rules, *header, stream, at) => 5,
+            8 | 16 | 24 => return at,
+            _ => match pass(rules, *header, stream, at) {
+                Some(dwords) => dwords,
+                None => return at,
+            },
         };
-        match behind {
-            Some(behind) => at = behind,
-            None => break,
-        }
+        at = at.wrapping_add(dwords);
     }
     at
 }
 
-/// Keeps the values that the packet at `at` writes to `N` registers, and returns the place of the
-/// next packet; `None` if one of the registers needs further work. (Values before that one are kept
-/// then, and are kept again later.)
+/// Keeps the values that the packet at `at` writes to `N` registers; returns whether it did, which
+/// it does not if one of the registers needs further work. (Values before that one are kept then,
+/// and are kept again later.)
 #[inline(always)]
 fn keep<const N: usize>(
     kept: &mut Kept,
@@ -281,48 +282,45 @@ fn keep<const N: usize>(
     header: u32,
     stream: &[u32],
     at: usize,
-) -> Option<usize> {
-    let values: &[u32; N] = stream.get(at.wrapping_add(1)..)?.first_chunk()?;
-    let behind = at.wrapping_add(1 + N);
+) -> bool {
+    let values = stream.get(at.wrapping_add(1)..);
+    let Some(values) = values.and_then(|values| values.first_chunk::<N>()) else {
+        return false;
+    };
     let rule = rules.at(header);
     if rule.length() >= N {
         // All registers are in one row, so they share one mask, and have consecutive slots.
-        if !rule.passes(values.iter().fold(0, |all, value| all | value)) {
-            return None;
+        let passes = rule.passes(values.iter().fold(0, |all, value| all | value));
+        if passes {
+            kept.set_all(rule.slot(), values);
         }
-        kept.set_all(rule.slot(), values);
-        return Some(behind);
+        return passes;
     }
-    for (register, value) in (header..).zip(values) {
-        if !rules.at(register).keep(*value, kept) {
-            return None;
-        }
-    }
-    Some(behind)
+    let mut writes = (header..).zip(values);
+    writes.all(|(register, value)| rules.at(register).keep(*value, kept))
 }
 
-/// Returns the place of the next packet, if the packet at `at` writes any number of registers of
-/// one row whose bits are allowed and whose values no rule needs, or no registers.
+/// Returns the dwords of the packet at `at`, if it writes any number of registers of one row whose
+/// bits are allowed and whose values no rule needs, or no registers.
 #[inline(always)]
 fn pass(rules: &Rules, header: u32, stream: &[u32], at: usize) -> Option<usize> {
     if header >> 30 != 0 {
         return match header {
-            RELOCATION => Some(at.wrapping_add(RELOCATION_DWORDS)),
-            _ if PacketType::of(header) == PacketType::Filler => Some(at.wrapping_add(1)),
+            RELOCATION => Some(RELOCATION_DWORDS),
+            _ if PacketType::of(header) == PacketType::Filler => Some(1),
             _ => None,
         };
     }
     // The header has no bits above the count.
     let more = (header >> 16) as usize;
     let rule = rules.at(header);
-    let first = at.wrapping_add(1);
-    let behind = first.wrapping_add(more).wrapping_add(1);
+    let dwords = more.wrapping_add(2);
     let header = RegisterHeader::from_bits(header);
     let in_row = if header.one() { 0 } else { more } < rule.length();
-    let values = stream.get(first..behind)?;
+    let values = stream.get(at.wrapping_add(1)..at.wrapping_add(dwords))?;
     let is_free = rule.slot() == slot::NO_RULE && in_row;
     let passes = header.reserved() == 0 && is_free && rule.pass_all(values);
-    passes.then_some(behind)
+    passes.then_some(dwords)
 }
 
 /// Checks a packet whose body begins at `at`, and its relocations. Returns the place of the next
