@@ -67,6 +67,8 @@ pub fn read_few<T: FromBytes, const N: usize>(
 
 /// Values that [`read_map()`] reads at once.
 const STEP: usize = 32;
+/// Values of a long list of [`read_map()`].
+const LONG: usize = 1 << 12;
 
 /// Reads `n` values from an address of user space, and returns what `f` makes of each. `n` is not
 /// trusted.
@@ -79,7 +81,13 @@ pub fn read_map<T: FromBytes, U: Copy>(
     mut f: impl FnMut(&T) -> Result<U>,
 ) -> Result<KVVec<U>> {
     // Check before allocating a size that user space gives.
-    check(address, n.checked_mul(size_of::<T>()).ok_or(EINVAL)?)?;
+    let bytes = n.checked_mul(size_of::<T>()).ok_or(EINVAL)?;
+    check(address, bytes)?;
+    // A long list without beginning or end is not worth an allocation of its length.
+    if n > LONG {
+        read::<T>(address)?;
+        read::<T>(address + (bytes - size_of::<T>()) as u64)?;
+    }
     let mut out: KVVec<U> = KVVec::with_capacity(n, flags | __GFP_NOWARN)?;
     let mut step = MaybeUninit::<[T; STEP]>::uninit();
     let mut at = address;

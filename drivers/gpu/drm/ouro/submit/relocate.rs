@@ -4,7 +4,10 @@
 
 use kernel::prelude::*;
 use ouro_core::relocation;
-use ouro_kernel::resv::{HasResv, LockedSet, Usage};
+use ouro_kernel::{
+    resv::{HasResv, LockedSet, Usage},
+    task,
+};
 
 use super::exec::{wait_for, Entry, Exec, Stop};
 use crate::gem::{access, Object};
@@ -16,13 +19,47 @@ pub(crate) struct Relocation {
     pub(crate) target: u32,
     /// The value to add to the address.
     pub(crate) delta: u32,
-    /// Byte offset of the dword in the BO that has the relocation; inside of it.
-    pub(crate) offset: u64,
+    /// Byte offset of the dword in the BO that has the relocation, a multiple of four and inside of
+    /// the BO; bit 0 is [`Self::was_written`].
+    place: u64,
     /// The address that is there already, as user space presumes. Updated when another one is
     /// written.
     pub(crate) presumed: u64,
-    /// Whether another address was written: user space must get it, or its presumption is wrong.
-    pub(crate) written: bool,
+}
+
+/// Most relocations of a call: a power of two whose list fits into the largest allocation, which is
+/// less than 2 GiB.
+pub(crate) const MAX_RELOCATIONS: usize = 1 << 26;
+const _: () = assert!(MAX_RELOCATIONS * size_of::<Relocation>() < 1 << 31);
+/// Relocations that are written between two checks whether the caller has been killed.
+const STEP: usize = 1 << 16;
+
+impl Relocation {
+    /// [`Self::place`]: another address was written.
+    const WRITTEN: u64 = 1;
+
+    /// Returns a relocation of the dword at `offset`, which is aligned.
+    #[inline]
+    pub(crate) const fn new(target: u32, delta: u32, offset: u64, presumed: u64) -> Self {
+        Self {
+            target,
+            delta,
+            place: offset & !Self::WRITTEN,
+            presumed,
+        }
+    }
+
+    /// Returns whether another address was written: user space must get it, or its presumption is
+    /// wrong.
+    #[inline]
+    pub(crate) const fn was_written(&self) -> bool {
+        self.place & Self::WRITTEN != 0
+    }
+
+    #[inline]
+    const fn offset(&self) -> u64 {
+        self.place & !Self::WRITTEN
+    }
 }
 
 /// The relocations of a BO.
@@ -41,14 +78,19 @@ impl Addresses<'_> {
 
 impl access::Writer for Addresses<'_> {
     fn write(self, dwords: &mut impl access::Dword) -> Result {
-        for r in self.list {
-            let target = Self::target(self.objects, r).ok_or(EINVAL)?;
-            if target == r.presumed {
-                continue;
+        for some in self.list.chunks_mut(STEP) {
+            if task::is_killed() {
+                return Err(EINTR);
             }
-            dwords.write(r.offset, relocation::value(target, r.delta))?;
-            r.presumed = target;
-            r.written = true;
+            for r in some {
+                let target = Self::target(self.objects, r).ok_or(EINVAL)?;
+                if target == r.presumed {
+                    continue;
+                }
+                dwords.write(r.offset(), relocation::value(target, r.delta))?;
+                r.presumed = target;
+                r.place |= Relocation::WRITTEN;
+            }
         }
         Ok(())
     }

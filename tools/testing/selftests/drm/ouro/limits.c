@@ -16,7 +16,7 @@
 
 /* uapi.rst */
 #define COUNT 1048576u
-#define RELOCATIONS 4194304u
+#define RELOCATIONS 67108864u
 #define CONTEXTS 65536
 #define OF_CLIENT 8192
 #define OF_TIMELINE 512

@@ -29,7 +29,7 @@ use crate::{
     submit::{
         evict::Tries,
         exec::{Entry, Exec, Kinds, Source},
-        relocate::Relocation,
+        relocate::{Relocation, MAX_RELOCATIONS},
         scratch::Scratch,
     },
     vm::Place,
@@ -65,9 +65,6 @@ const OBJECT_FLAGS: u64 = (abi::EXEC_OBJECT_NEEDS_FENCE
 /// Most BOs and fences of a call: the count fits in a signed integer, and the memory for it is
 /// limited.
 pub(super) const MAX_COUNT: usize = 1 << 20;
-/// Most relocations of a call. The reservations are locked while they are written, so the time for
-/// that is limited, too.
-const MAX_RELOCATIONS: usize = 1 << 22;
 
 /// Size of a page in bytes.
 const PAGE: u64 = 4096;
@@ -212,8 +209,11 @@ fn tell_relocations(exec: &Exec, list: &[abi::drm_i915_gem_exec_object2]) {
     for (entry, o) in exec.objects.iter().zip(list.iter()) {
         let mut i = 0;
         // Most often all of them are written, or none.
-        for run in entry.relocations.chunk_by(|a, b| a.written == b.written) {
-            if run.first().is_some_and(|r| r.written) {
+        for run in entry
+            .relocations
+            .chunk_by(|a, b| a.was_written() == b.was_written())
+        {
+            if run.first().is_some_and(Relocation::was_written) {
                 let at = (i * stride) as u64 + field;
                 let at = o.relocs_ptr.wrapping_add(at);
                 let _ = uaccess::write_fields(at, stride, run, |r| &r.presumed);
@@ -458,13 +458,12 @@ fn relocations(
                 target.write = true;
             }
         }
-        Ok(Relocation {
+        Ok(Relocation::new(
             target,
-            delta: r.delta,
-            offset: r.offset,
-            presumed: r.presumed_offset,
-            written: false,
-        })
+            r.delta,
+            r.offset,
+            r.presumed_offset,
+        ))
     })?;
     if let Some(entry) = entries.get_mut(index) {
         entry.relocations = out.into();
