@@ -87,6 +87,19 @@ impl<D: Driver> Registration<D> {
         self.with_kdev(|kdev| unsafe { Folder::new(self.device(), name, &raw mut (*kdev).kobj) })
     }
 
+    /// Adds a text attribute, whose number is 0.
+    ///
+    /// Errors: `EEXIST`, `ENOMEM`; `ENODEV` after the unbind.
+    pub fn value<V: Value<D>>(&self) -> Result {
+        self.with_kdev(|kdev| {
+            // SAFETY: The device is registered, and takes its attributes along. The attribute lives
+            // forever.
+            to_result(unsafe {
+                bindings::device_create_file(kdev, const { &DeviceOps::<D, V>::ATTR })
+            })
+        })
+    }
+
     /// Adds a binary attribute.
     ///
     /// Errors: `EEXIST`, `ENOMEM`; `ENODEV` after the unbind.
@@ -174,8 +187,8 @@ impl<D: Driver, B: Binary<D>> BinaryOps<D, B> {
     }
 }
 
-/// A text attribute in a [`Folder`]. Directories may have attributes of the same type,
-/// distinguished by a number.
+/// A text attribute of a device, or in a [`Folder`]. Directories may have attributes of the same
+/// type, distinguished by a number.
 pub trait Value<D: Driver>: 'static {
     /// The attribute's name.
     const NAME: &'static CStr;
@@ -292,7 +305,74 @@ impl<D: Driver> Drop for Folder<D> {
     }
 }
 
-/// The operations of a text attribute.
+/// Answers a read with the attribute's text on a page; returns its length, or a negative errno.
+fn show<D: Driver, V: Value<D>>(dev: &Device<D>, number: usize, page: *mut c_char) -> isize {
+    let mut text = Text {
+        page,
+        len: 0,
+        _life: PhantomData,
+    };
+    match V::show(dev, number, &mut text) {
+        Ok(()) => text.len as isize,
+        Err(e) => e.to_errno() as isize,
+    }
+}
+
+/// Answers a write of `data`; returns its length, or a negative errno.
+fn store<D: Driver, V: Value<D>>(dev: &Device<D>, number: usize, data: &[u8]) -> isize {
+    match V::store(dev, number, data) {
+        Ok(()) => data.len() as isize,
+        Err(e) => e.to_errno() as isize,
+    }
+}
+
+/// The operations of a text attribute of a device.
+struct DeviceOps<D: Driver, V: Value<D>>(PhantomData<(D, V)>);
+
+impl<D: Driver, V: Value<D>> DeviceOps<D, V> {
+    const ATTR: bindings::device_attribute = bindings::device_attribute {
+        attr: attribute(V::NAME, V::WRITABLE),
+        __bindgen_anon_1: bindings::device_attribute__bindgen_ty_1 {
+            show: Some(Self::show),
+        },
+        __bindgen_anon_2: bindings::device_attribute__bindgen_ty_2 {
+            store: if V::WRITABLE { Some(Self::store) } else { None },
+        },
+    };
+
+    /// # Safety
+    ///
+    /// Called by the driver core for an attribute of ours.
+    unsafe extern "C" fn show(
+        kdev: *mut bindings::device,
+        _attr: *mut bindings::device_attribute,
+        page: *mut c_char,
+    ) -> isize {
+        // SAFETY: By the requirement of this function.
+        show::<D, V>(unsafe { device_of::<D>(kdev) }, 0, page)
+    }
+
+    /// # Safety
+    ///
+    /// Called by the driver core for an attribute of ours.
+    unsafe extern "C" fn store(
+        kdev: *mut bindings::device,
+        _attr: *mut bindings::device_attribute,
+        data: *const c_char,
+        len: usize,
+    ) -> isize {
+        // SAFETY: By the requirement of this function.
+        let (dev, data) = unsafe {
+            (
+                device_of::<D>(kdev),
+                core::slice::from_raw_parts(data.cast(), len),
+            )
+        };
+        store::<D, V>(dev, 0, data)
+    }
+}
+
+/// The operations of a text attribute in a [`Folder`].
 struct ValueOps<D: Driver, V: Value<D>>(PhantomData<(D, V)>);
 
 impl<D: Driver, V: Value<D>> ValueOps<D, V> {
@@ -306,15 +386,7 @@ impl<D: Driver, V: Value<D>> ValueOps<D, V> {
     ) -> isize {
         // SAFETY: By the requirement of this function; it is the first field.
         let entry = unsafe { &*attr.cast::<Entry<D>>() };
-        let mut text = Text {
-            page,
-            len: 0,
-            _life: PhantomData,
-        };
-        match V::show(&entry.dev, entry.number, &mut text) {
-            Ok(()) => text.len as isize,
-            Err(e) => e.to_errno() as isize,
-        }
+        show::<D, V>(&entry.dev, entry.number, page)
     }
 
     /// # Safety
@@ -333,9 +405,6 @@ impl<D: Driver, V: Value<D>> ValueOps<D, V> {
                 core::slice::from_raw_parts(data.cast(), len),
             )
         };
-        match V::store(&entry.dev, entry.number, data) {
-            Ok(()) => len as isize,
-            Err(e) => e.to_errno() as isize,
-        }
+        store::<D, V>(&entry.dev, entry.number, data)
     }
 }

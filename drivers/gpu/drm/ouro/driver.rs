@@ -547,6 +547,7 @@ impl pci::Driver for Ouro {
         debugfs::add(&drm);
         let registration = drm.register(pdev.as_ref())?;
         registration.binary::<ErrorFile>()?;
+        sysfs::clocks::add(&registration, &gpu)?;
         gpu.recovery().events().begin(registration.device().clone());
         let engines = sysfs::engines(&registration, &gpu)?;
         binding.add(|parts| {

@@ -33,6 +33,8 @@ use crate::{
     report::{self, Words},
 };
 
+mod clocks;
+
 /// A mapped register window that counts accesses.
 pub(crate) struct CountedBar {
     bar: Bar,
@@ -147,6 +149,8 @@ pub(crate) struct Hardware {
     /// The microcode of the device, if it has one.
     firmware: KVVec<u8>,
     topology: Topology,
+    /// [`Topology::card`], with the clocks in use. Written under `gt`.
+    card: Atomic<u32>,
     #[pin]
     gt: SpinLockIrq<Gt>,
     /// Number of users that keep the device awake. Leaves and reaches zero only under `waking`.
@@ -193,6 +197,7 @@ impl Hardware {
             gtt,
             platform,
             firmware,
+            card: Atomic::new(topology.card),
             topology,
             gt <- new_spinlock_irq!(gt, "ouro_gt"),
             users: Atomic::new(0),
@@ -237,7 +242,7 @@ impl Hardware {
             gtt: &self.gtt,
             platform: &*self.platform,
             firmware: &self.firmware,
-            card: self.topology.card,
+            card: self.card.load(ordering::Relaxed),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::{
     chips::Chip,
+    clocks::ClockControl,
     coherence::Coherence,
     context::ContextImages,
     engine::{Engine, StatusPlace},
@@ -498,6 +499,11 @@ pub trait Generation: Sync {
     /// lets only one user at a time run batches.
     fn keeps_leftovers(&self) -> bool {
         false
+    }
+
+    /// Returns the control of the engines' clock, if the driver chooses it.
+    fn clocks(&self) -> Option<&dyn ClockControl> {
+        None
     }
 
     /// Returns the value of a 64-bit register that user space may read; `None` for any other

@@ -29,6 +29,7 @@ extern crate std;
 
 pub mod checker;
 pub mod chips;
+pub mod clocks;
 pub mod coherence;
 pub mod context;
 pub mod engine;
@@ -56,6 +57,7 @@ mod shapes;
 
 pub use checker::Checker;
 pub use chips::Chip;
+pub use clocks::{ClockControl, Clocks};
 pub use coherence::Coherence;
 pub use context::ContextImages;
 pub use engine::{

@@ -55,7 +55,7 @@ pub(super) fn render(state: &ErrorState, hardware: &Hardware) -> Result<VVec<u8>
     };
     // A failure is recorded in `out`.
     let _ = head(&mut out, state, hardware);
-    let _ = write!(out, "{}", &*state.report);
+    let _ = write!(out, "{}", *state.report);
     let mut before = None;
     for (engine, entry) in state.translations.iter() {
         if before != Some(*engine) {

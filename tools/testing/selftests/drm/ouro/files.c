@@ -6,37 +6,11 @@
 #define TOPIC files
 #define ANY_I915
 #define MUTE_ENGINES
-#include <dirent.h>
 #include <time.h>
 
 #include "test.h"
 #include "batch_i915.h"
 #include "files.h"
-
-/* The folder of the card in sysfs. */
-static int card_path(int fd, const char *name, char *path, size_t size)
-{
-	char folder[64];
-	struct dirent *entry;
-	struct stat st;
-	DIR *dir;
-	int found = -ENOENT;
-
-	if (fstat(fd, &st))
-		return -errno;
-	snprintf(folder, sizeof(folder), "/sys/dev/char/%u:%u/device/drm", major(st.st_rdev),
-		 minor(st.st_rdev));
-	dir = opendir(folder);
-	if (!dir)
-		return -errno;
-	while ((entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "card", 4)) {
-			snprintf(path, size, "%s/%.16s/%s", folder, entry->d_name, name);
-			found = 0;
-		}
-	closedir(dir);
-	return found;
-}
 
 static __u64 room(int fd)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The files of a device in debugfs and procfs: their paths and contents. */
+/* The files of a device in debugfs, sysfs and procfs: their paths and contents. */
 #ifndef OURO_SELFTEST_FILES_H
 #define OURO_SELFTEST_FILES_H
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,31 @@ static inline void debug_path(int fd, const char *name, char *path, size_t size)
 	if (fstat(fd, &st))
 		memset(&st, 0, sizeof(st));
 	snprintf(path, size, "/sys/kernel/debug/dri/%u/%s", minor(st.st_rdev), name);
+}
+
+/* Finds the path of a card's file in sysfs. Returns 0 or a negative errno. */
+static inline int card_path(int fd, const char *name, char *path, size_t size)
+{
+	char folder[64];
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir;
+	int found = -ENOENT;
+
+	if (fstat(fd, &st))
+		return -errno;
+	snprintf(folder, sizeof(folder), "/sys/dev/char/%u:%u/device/drm", major(st.st_rdev),
+		 minor(st.st_rdev));
+	dir = opendir(folder);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "card", 4)) {
+			snprintf(path, size, "%s/%.16s/%s", folder, entry->d_name, name);
+			found = 0;
+		}
+	closedir(dir);
+	return found;
 }
 
 /* Reads the text of a file. Returns its length or a negative errno. */

@@ -11,7 +11,7 @@ use static_assertions::const_assert_eq;
 pub(crate) struct Card {
     /// Bits 7:0: the highest clock.
     pub(crate) highest: u8,
-    /// Bits 15:8: the clock that the chip can always sustain. Not used.
+    /// Bits 15:8: the clock that the chip can always sustain.
     pub(crate) steady: u8,
     /// Bits 23:16: the lowest clock.
     pub(crate) lowest: u8,

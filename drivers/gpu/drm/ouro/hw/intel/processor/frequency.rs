@@ -11,11 +11,13 @@
 //! intervals all the same, since the requested clock is one of the unit's registers, and since bad
 //! intervals are known to freeze a machine.
 
-use super::{card::Card, gt_regs as gt_reg};
+use super::{card::Card, gt_regs as gt_reg, Processor};
 use crate::{
+    clocks::{ClockControl, Clocks},
     generation::DeviceError,
+    gt::Gt,
     intel::ring::{fifo, RingChip},
-    io::{Hw, SleepWait},
+    io::{AtomicWait, Hw, SleepWait},
 };
 use bitfield_struct::bitfield;
 use static_assertions::const_assert_eq;
@@ -34,6 +36,21 @@ struct Request {
 }
 const_assert_eq!(core::mem::size_of::<Request>(), 4);
 
+/// `RPSTAT1`: the clock that is in force.
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+struct Status {
+    __: u8,
+    /// Bits 14:8: the clock in units of 50 MHz.
+    #[bits(7)]
+    frequency: u8,
+    #[bits(17)]
+    __: u32,
+}
+const_assert_eq!(core::mem::size_of::<Status>(), 4);
+
+/// MHz of a unit.
+const UNIT: u32 = 50;
 /// The largest clock that a request can hold.
 const LARGEST: u8 = 63;
 
@@ -59,8 +76,10 @@ const SETTINGS: [(u32, u32); 8] = [
 pub(super) fn detect(hw: &Hw<'_>) -> Card {
     let found = Card::from_bits(hw.regs.read32(gt_reg::RP_STATE_CAP));
     if found.lowest() < found.highest() && found.highest() <= LARGEST {
+        let steady = found.steady().clamp(found.lowest(), found.highest());
         Card::new()
             .with_highest(found.highest())
+            .with_steady(steady)
             .with_lowest(found.lowest())
     } else {
         Card::new()
@@ -103,11 +122,42 @@ pub(super) fn start(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Resul
     Ok(())
 }
 
+impl ClockControl for Processor {
+    fn clocks(&self, card: u32) -> Option<Clocks> {
+        let card = Card::from_bits(card);
+        card.has_choice().then(|| Clocks {
+            lowest: u32::from(card.lowest()).wrapping_mul(UNIT),
+            steady: u32::from(card.steady()).wrapping_mul(UNIT),
+            highest: u32::from(card.highest()).wrapping_mul(UNIT),
+        })
+    }
+
+    fn with_limits(&self, card: u32, lowest: u32, highest: u32) -> u32 {
+        let units = |mhz: u32| (mhz.saturating_add(UNIT / 2) / UNIT).min(LARGEST.into()) as u8;
+        let card = Card::from_bits(card).with_lowest(units(lowest));
+        card.with_highest(units(highest)).into_bits()
+    }
+
+    fn request(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
+        fifo::take(self.chip, hw, gt, 1, wait)?;
+        fast(hw);
+        Ok(())
+    }
+
+    fn running(&self, hw: &Hw<'_>) -> u32 {
+        match hw.regs.read32(gt_reg::RPSTAT1) {
+            // The device is gone.
+            u32::MAX => 0,
+            status => u32::from(Status::from_bits(status).frequency()).wrapping_mul(UNIT),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        gen6::CHIP,
+        gen6::{CHIP, GEN6},
         mock::{Access, Mock},
     };
 
@@ -124,9 +174,12 @@ mod tests {
     fn clocks_are_read_where_there_is_a_choice() {
         for (found, card) in [
             // 1300, 850 and 650 MHz
-            (0x000d_111a, 0x000d_001a),
+            (0x000d_111a, 0x000d_111a),
             // bits 31:24 are ignored
-            (0xff0d_111a, 0x000d_001a),
+            (0xff0d_111a, 0x000d_111a),
+            // a clock to sustain that is none of the others
+            (0x000d_001a, 0x000d_0d1a),
+            (0x000d_ff1a, 0x000d_1a1a),
             (0x0011_1111, 0),
             (0x001a_110d, 0),
             (0x000d_1140, 0),
@@ -148,6 +201,50 @@ mod tests {
         assert_eq!(mock.take(), [Access::W(0xa008, 0x3400_0000)]);
         slow(&hw(&mock));
         assert_eq!(mock.take(), [Access::W(0xa008, 0x1a00_0000)]);
+    }
+
+    #[test]
+    fn clocks_are_in_mhz() {
+        let clocks = |card| GEN6.clocks(card).map(|c| [c.lowest, c.steady, c.highest]);
+        assert_eq!(clocks(0x010d_111a), Some([650, 850, 1300]));
+        assert_eq!(clocks(0x0100_0000), None);
+        // The nearest unit of 50 MHz; bits 31:24 are not the clocks'.
+        for (lowest, highest, card) in [
+            (650, 1300, 0x010d_111a),
+            (675, 1249, 0x010e_1119),
+            (674, 1250, 0x010d_1119),
+            (0, u32::MAX, 0x0100_113f),
+        ] {
+            let limited = GEN6.with_limits(0x010d_111a, lowest, highest);
+            assert_eq!(limited, card, "{lowest} {highest}");
+        }
+    }
+
+    #[test]
+    fn the_clock_that_is_in_force_is_read() {
+        let mock = Mock::default();
+        // 1300 MHz in bits 14:8; the others are not the clock's
+        mock.set(0xa01c, 0xffff_9aff);
+        assert_eq!(GEN6.running(&hw(&mock)), 1300);
+        assert_eq!(mock.take(), [Access::R(0xa01c)]);
+        mock.set(0xa01c, u32::MAX);
+        assert_eq!(GEN6.running(&hw(&mock)), 0);
+    }
+
+    #[test]
+    fn a_request_of_user_space_takes_room_in_the_fifo() {
+        let mock = Mock::default();
+        let mut gt = Gt {
+            fifo: 1,
+            ..Gt::default()
+        };
+        let request = Access::W(0xa008, 0x3400_0000);
+        GEN6.request(&hw(&mock), &mut gt, &mock).unwrap();
+        assert_eq!(mock.take(), [request]);
+        GEN6.request(&hw(&mock), &mut gt, &mock).unwrap();
+        assert_eq!(mock.take(), [Access::R(0x12_0008), request]);
+        // 64 entries, of which 20 are reserved
+        assert_eq!(gt.fifo, 43);
     }
 
     #[test]

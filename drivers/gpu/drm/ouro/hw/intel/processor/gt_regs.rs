@@ -100,6 +100,8 @@ pub(crate) const RC_STATE: u32 = 0xa094;
 pub(crate) const RP_STATE_CAP: u32 = 0x14_5998;
 /// The requested clock.
 pub(crate) const RPNSWREQ: u32 = 0xa008;
+/// The clock that is in force.
+pub(crate) const RPSTAT1: u32 = 0xa01c;
 /// Idle time after which the clock may go down.
 pub(crate) const RP_DOWN_TIMEOUT: u32 = 0xa010;
 /// Control of the unit: what it measures, and its enable.

@@ -23,6 +23,7 @@ pub(crate) mod user_regs;
 
 use crate::{
     chips,
+    clocks::ClockControl,
     generation::{DeviceError, Events, Generation, Layout, ResetScope, Scanout, Topology, Windows},
     gt::Gt,
     intel::{
@@ -277,6 +278,10 @@ impl Generation for Processor {
 
     fn keeps_leftovers(&self) -> bool {
         self.leftovers
+    }
+
+    fn clocks(&self) -> Option<&dyn ClockControl> {
+        Some(self)
     }
 
     fn user_register(&self, hw: &Hw<'_>, offset: u32) -> Option<u64> {

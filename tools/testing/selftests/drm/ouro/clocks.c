@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engines' clock in sysfs (uapi.rst), on chips that let the driver choose it. The modelled
+ * chips' clocks are those of model.rst.
+ */
+#define ANY_I915
+#include "test.h"
+#include "files.h"
+
+/* Each is a multiple of it. */
+#define STEP 50
+
+FIXTURE(clocks)
+{
+	struct gpu gpu;
+	unsigned int lowest, steady, highest;
+};
+
+static void clock_path(int fd, const char *name, char *path, size_t size)
+{
+	char file[64];
+
+	cover("sysfs clocks");
+	snprintf(file, sizeof(file), "gt_%s_freq_mhz", name);
+	if (card_path(fd, file, path, size))
+		path[0] = 0;
+}
+
+/* Returns a clock in MHz, or a negative errno. */
+static int clock_of(const struct gpu *gpu, const char *name)
+{
+	char path[256], text[64];
+	int got;
+
+	clock_path(gpu->fd, name, path, sizeof(path));
+	got = file_read(path, text, sizeof(text));
+	return got < 0 ? got : atoi(text);
+}
+
+/* Returns 0, or a negative errno. */
+static int clock_write(const struct gpu *gpu, const char *name, const char *text)
+{
+	char path[256];
+	int got;
+
+	clock_path(gpu->fd, name, path, sizeof(path));
+	got = file_write(path, text);
+	return got < 0 ? got : 0;
+}
+
+static int clock_set(const struct gpu *gpu, const char *name, unsigned int mhz)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u", mhz);
+	return clock_write(gpu, name, text);
+}
+
+FIXTURE_SETUP(clocks)
+{
+	gpu_setup(_metadata, &self->gpu);
+	if (clock_of(&self->gpu, "RP0") == -ENOENT)
+		SKIP(return, "the driver does not choose the clock of this chip");
+	self->lowest = clock_of(&self->gpu, "RPn");
+	self->steady = clock_of(&self->gpu, "RP1");
+	self->highest = clock_of(&self->gpu, "RP0");
+}
+
+FIXTURE_TEARDOWN(clocks)
+{
+	if (self->highest) {
+		clock_set(&self->gpu, "max", self->highest);
+		clock_set(&self->gpu, "min", self->lowest);
+	}
+	gpu_close(&self->gpu);
+}
+
+TEST_F(clocks, those_of_the_chip)
+{
+	const bool ivb = !strcmp(self->gpu.backend->name, "gen7");
+
+	EXPECT_EQ(ivb ? 350 : 650, self->lowest);
+	EXPECT_EQ(650, self->steady);
+	EXPECT_EQ(ivb ? 1150 : 1300, self->highest);
+	EXPECT_EQ(self->lowest, clock_of(&self->gpu, "min"));
+	EXPECT_EQ(self->highest, clock_of(&self->gpu, "max"));
+	EXPECT_EQ(self->highest, clock_of(&self->gpu, "boost"));
+	/* these cannot be changed, not by root either */
+	EXPECT_GT(0, clock_set(&self->gpu, "RPn", self->lowest));
+	EXPECT_GT(0, clock_set(&self->gpu, "RP1", self->steady));
+	EXPECT_GT(0, clock_set(&self->gpu, "RP0", self->highest));
+	EXPECT_GT(0, clock_set(&self->gpu, "boost", self->highest));
+	EXPECT_GT(0, clock_set(&self->gpu, "cur", self->highest));
+	EXPECT_GT(0, clock_set(&self->gpu, "act", self->highest));
+}
+
+TEST_F(clocks, limits_are_clocks_of_the_chip)
+{
+	static const char *const bad[] = { "", "fast", "-650", "0", "4294967295", "4294967296",
+					   "1000 MHz", "1e3" };
+	const unsigned int low = self->lowest + STEP, high = self->highest - STEP;
+	unsigned int i;
+
+	ASSERT_EQ(0, clock_set(&self->gpu, "min", low));
+	ASSERT_EQ(0, clock_set(&self->gpu, "max", high));
+	for (i = 0; i < ARRAY_LEN(bad); i++) {
+		/* sysfs does not pass on an empty write */
+		if (bad[i][0]) {
+			EXPECT_EQ(-EINVAL, clock_write(&self->gpu, "min", bad[i]));
+			EXPECT_EQ(-EINVAL, clock_write(&self->gpu, "max", bad[i]));
+		}
+	}
+	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "min", self->lowest - STEP));
+	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "max", self->highest + STEP));
+	/* the limits do not cross */
+	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "min", high + STEP));
+	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "max", low - STEP));
+	EXPECT_EQ(low, clock_of(&self->gpu, "min"));
+	EXPECT_EQ(high, clock_of(&self->gpu, "max"));
+	/* the nearest clock that there is */
+	EXPECT_EQ(0, clock_set(&self->gpu, "min", low + STEP / 2 - 1));
+	EXPECT_EQ(low, clock_of(&self->gpu, "min"));
+	EXPECT_EQ(0, clock_set(&self->gpu, "min", low + STEP / 2));
+	EXPECT_EQ(low + STEP, clock_of(&self->gpu, "min"));
+	/* both may be the same */
+	EXPECT_EQ(0, clock_set(&self->gpu, "min", high));
+	EXPECT_EQ(high, clock_of(&self->gpu, "min"));
+}
+
+/* Waits until the device sleeps. Returns whether it does. */
+static bool sleeps(const struct gpu *gpu)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 500 && clock_of(gpu, "act"); tries++)
+		usleep(10000);
+	return !clock_of(gpu, "act");
+}
+
+TEST_F(clocks, engines_run_at_the_highest)
+{
+	const unsigned int middle = self->highest - 3 * STEP;
+	struct spin spin;
+
+	ASSERT_TRUE(sleeps(&self->gpu));
+	EXPECT_EQ(self->lowest, clock_of(&self->gpu, "cur"));
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
+	EXPECT_EQ(self->highest, clock_of(&self->gpu, "act"));
+	EXPECT_EQ(self->highest, clock_of(&self->gpu, "cur"));
+	/* at once */
+	EXPECT_EQ(0, clock_set(&self->gpu, "max", middle));
+	EXPECT_EQ(middle, clock_of(&self->gpu, "act"));
+	EXPECT_EQ(middle, clock_of(&self->gpu, "cur"));
+	spin_stop(&spin);
+	ASSERT_EQ(0, gem_wait(self->gpu.fd, spin.handle, -1));
+	spin_free(&spin);
+	/* the limit is kept while the device sleeps, and in a reset */
+	ASSERT_TRUE(sleeps(&self->gpu));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
+	EXPECT_EQ(middle, clock_of(&self->gpu, "act"));
+	ASSERT_EQ(0, gem_wait(self->gpu.fd, spin.handle, -1));
+	EXPECT_EQ(middle, clock_of(&self->gpu, "act"));
+	spin_free(&spin);
+	ASSERT_EQ(0, clock_set(&self->gpu, "min", self->lowest + STEP));
+	ASSERT_TRUE(sleeps(&self->gpu));
+	EXPECT_EQ(self->lowest + STEP, clock_of(&self->gpu, "cur"));
+}
+
+TEST_HARNESS_MAIN
