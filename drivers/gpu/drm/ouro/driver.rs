@@ -115,8 +115,8 @@ impl IrqHandler for Handler {
 #[derive(Default)]
 struct Parts {
     registration: Option<drm::Registration<Ouro>>,
-    /// The engines' sysfs directories.
-    engines: Option<sysfs::Engines>,
+    /// The sysfs directories.
+    folders: Option<sysfs::Folders>,
     shrinker: Option<Shrinker<Reclaim>>,
     irq: Option<Irq<Handler>>,
 }
@@ -143,7 +143,7 @@ impl Binding {
         // Memory of BOs is not reclaimed from here on.
         drop(parts.shrinker);
         self.gpu.shutdown();
-        drop(parts.engines);
+        drop(parts.folders);
         drop(parts.registration);
         drop(parts.irq);
         if let Some(tables) = self.gpu.tables() {
@@ -547,11 +547,10 @@ impl pci::Driver for Ouro {
         debugfs::add(&drm);
         let registration = drm.register(pdev.as_ref())?;
         registration.binary::<ErrorFile>()?;
-        sysfs::clocks::add(&registration, &gpu)?;
         gpu.recovery().events().begin(registration.device().clone());
-        let engines = sysfs::engines(&registration, &gpu)?;
+        let folders = sysfs::add(&registration, &gpu)?;
         binding.add(|parts| {
-            parts.engines = Some(engines);
+            parts.folders = Some(folders);
             parts.registration = Some(registration);
         });
         Ok(binding)

@@ -151,6 +151,8 @@ pub(crate) struct Hardware {
     topology: Topology,
     /// [`Topology::card`], with the clocks in use. Written under `gt`.
     card: Atomic<u32>,
+    /// The clock in MHz that user space wants while a client waits; 0: the chip's highest.
+    boost: Atomic<u32>,
     #[pin]
     gt: SpinLockIrq<Gt>,
     /// Number of users that keep the device awake. Leaves and reaches zero only under `waking`.
@@ -198,6 +200,7 @@ impl Hardware {
             platform,
             firmware,
             card: Atomic::new(topology.card),
+            boost: Atomic::new(0),
             topology,
             gt <- new_spinlock_irq!(gt, "ouro_gt"),
             users: Atomic::new(0),

@@ -19,18 +19,31 @@ use crate::{
     uapi::i915,
 };
 
-pub(crate) mod clocks;
+mod clocks;
+
+/// The directories.
+pub(crate) struct Folders {
+    _engines: Engines,
+    _clocks: Option<clocks::OfGt>,
+}
+
+/// Adds the directories, and the files of the clock.
+pub(crate) fn add(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Result<Folders> {
+    Ok(Folders {
+        _engines: engines(registration, gpu)?,
+        _clocks: clocks::add(registration, gpu)?,
+    })
+}
 
 /// The directories of the engines.
-pub(crate) struct Engines {
+struct Engines {
     // In the order of removal: a directory after its contents.
     _defaults: KVec<Folder<Ouro>>,
     _each: KVec<Folder<Ouro>>,
     _all: Folder<Ouro>,
 }
 
-/// Adds the directories.
-pub(crate) fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Result<Engines> {
+fn engines(registration: &Registration<Ouro>, gpu: &Arc<Gpu>) -> Result<Engines> {
     let all = registration.folder(c"engine")?;
     let mut each = KVec::with_capacity(gpu.engines().len(), GFP_KERNEL)?;
     let mut defaults = KVec::with_capacity(gpu.engines().len(), GFP_KERNEL)?;

@@ -53,6 +53,29 @@ impl Hardware {
         })
     }
 
+    /// Returns the clock in MHz that user space wants while a client waits. Errors: as
+    /// [`clocks`](Self::clocks).
+    pub(crate) fn boost_clock(&self) -> Result<u32> {
+        let chip = self.clocks()?;
+        Ok(match self.boost.load(ordering::Relaxed) {
+            0 => chip.highest,
+            mhz => mhz,
+        })
+    }
+
+    /// Keeps the clock that user space wants while a client waits, rounded to the nearest step of
+    /// the chip. Errors: as [`limit_clocks`](Self::limit_clocks).
+    pub(crate) fn set_boost_clock(&self, mhz: u32) -> Result {
+        let (control, chip) = self.clock_control()?;
+        let card = control.with_limits(self.topology.card, mhz, mhz);
+        let mhz = control.clocks(card).ok_or(EINVAL)?.highest;
+        if mhz < chip.lowest || mhz > chip.highest {
+            return Err(EINVAL);
+        }
+        self.boost.store(mhz, ordering::Relaxed);
+        Ok(())
+    }
+
     /// Returns the clock in MHz that was requested last. Errors: as [`clocks`](Self::clocks).
     pub(crate) fn requested_clock(&self) -> Result<u32> {
         let limits = self.clock_limits()?;

@@ -40,15 +40,23 @@ fn names(abi: &str) -> BTreeSet<String> {
 
 /// Returns the names of the files that `source` declares.
 fn declared(source: &str) -> BTreeSet<String> {
-    between(source, "const NAME: &'static CStr = c\"", "\"")
-        .map(str::to_owned)
+    ["NAME", "OF_GT"]
+        .iter()
+        .flat_map(|name| {
+            let before = format!("const {name}: &'static CStr = c\"");
+            let names: Vec<_> = between(source, &before, "\"").map(str::to_owned).collect();
+            names
+        })
         .collect()
 }
 
 #[test]
 fn files_of_sysfs_are_documented() {
-    let source = declared(&text(&format!("{DRIVER}/sysfs.rs")));
-    assert!(source.contains("error"), "{source:?}");
+    let mut source = declared(&text(&format!("{DRIVER}/sysfs.rs")));
+    source.extend(declared(&text(&format!("{DRIVER}/sysfs/clocks.rs"))));
+    for name in ["error", "gt_max_freq_mhz", "rps_max_freq_mhz"] {
+        assert!(source.contains(name), "{source:?}");
+    }
     assert_eq!(
         names(&text("Documentation/ABI/testing/sysfs-driver-ouro")),
         source
@@ -68,7 +76,8 @@ fn files_of_debugfs_are_documented() {
 #[test]
 fn other_files_of_the_driver_declare_none() {
     for path in paths() {
-        let other = !path.ends_with("/sysfs.rs") && !path.ends_with("/debugfs.rs");
+        let files = ["/sysfs.rs", "/sysfs/clocks.rs", "/debugfs.rs"];
+        let other = !files.iter().any(|file| path.ends_with(file));
         if path.starts_with(DRIVER) && path.ends_with(".rs") && other {
             assert!(declared(&text(&path)).is_empty(), "{path}");
         }
@@ -175,7 +184,14 @@ fn files_of_the_abi_are_in_the_page_of_the_uapi() {
         .filter(|path| !path.starts_with("/sys/module"))
         .filter(|path| {
             let name = path.rsplit('/').next().unwrap();
-            !named.iter().any(|literal| literal.ends_with(name))
+            // `rps_*_freq_mhz` names several.
+            !named.iter().any(|literal| match literal.rsplit_once('*') {
+                Some((before, after)) => {
+                    let before = before.rsplit('/').next().unwrap();
+                    !before.is_empty() && name.starts_with(before) && name.ends_with(after)
+                }
+                None => literal.ends_with(name),
+            })
         })
         .collect();
     assert!(missing.is_empty(), "not in {page}: {missing:?}");

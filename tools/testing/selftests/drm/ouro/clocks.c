@@ -56,6 +56,17 @@ static int clock_set(const struct gpu *gpu, const char *name, unsigned int mhz)
 	return clock_write(gpu, name, text);
 }
 
+/* Whether the GT's file has the same value. */
+static bool is_of_gt(const struct gpu *gpu, const char *name)
+{
+	char file[64], path[256], text[64];
+
+	snprintf(file, sizeof(file), "gt/gt0/rps_%s_freq_mhz", name);
+	if (card_path(gpu->fd, file, path, sizeof(path)) || file_read(path, text, sizeof(text)) < 0)
+		return false;
+	return atoi(text) == clock_of(gpu, name);
+}
+
 FIXTURE_SETUP(clocks)
 {
 	gpu_setup(_metadata, &self->gpu);
@@ -71,6 +82,7 @@ FIXTURE_TEARDOWN(clocks)
 	if (self->highest) {
 		clock_set(&self->gpu, "max", self->highest);
 		clock_set(&self->gpu, "min", self->lowest);
+		clock_set(&self->gpu, "boost", self->highest);
 	}
 	gpu_close(&self->gpu);
 }
@@ -89,7 +101,6 @@ TEST_F(clocks, those_of_the_chip)
 	EXPECT_GT(0, clock_set(&self->gpu, "RPn", self->lowest));
 	EXPECT_GT(0, clock_set(&self->gpu, "RP1", self->steady));
 	EXPECT_GT(0, clock_set(&self->gpu, "RP0", self->highest));
-	EXPECT_GT(0, clock_set(&self->gpu, "boost", self->highest));
 	EXPECT_GT(0, clock_set(&self->gpu, "cur", self->highest));
 	EXPECT_GT(0, clock_set(&self->gpu, "act", self->highest));
 }
@@ -135,6 +146,39 @@ static bool sleeps(const struct gpu *gpu)
 	for (tries = 0; tries < 500 && clock_of(gpu, "act"); tries++)
 		usleep(10000);
 	return !clock_of(gpu, "act");
+}
+
+TEST_F(clocks, of_the_gt)
+{
+	static const char *const all[] = { "RPn", "RP1", "RP0", "min", "max", "boost", "act" };
+	char path[256];
+	unsigned int i;
+
+	ASSERT_TRUE(sleeps(&self->gpu));
+	for (i = 0; i < ARRAY_LEN(all); i++)
+		EXPECT_TRUE(is_of_gt(&self->gpu, all[i]))
+		{
+			TH_LOG("clock %u", i);
+		}
+	ASSERT_EQ(0, card_path(self->gpu.fd, "gt/gt0/rps_max_freq_mhz", path, sizeof(path)));
+	EXPECT_EQ(-EINVAL, file_write(path, "1"));
+	EXPECT_LT(0, file_write(path, "1000"));
+	EXPECT_EQ(1000, clock_of(&self->gpu, "max"));
+	EXPECT_TRUE(is_of_gt(&self->gpu, "max"));
+}
+
+/* It is kept, whatever the limits are. */
+TEST_F(clocks, boost)
+{
+	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "boost", self->lowest - STEP));
+	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "boost", self->highest + STEP));
+	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "boost", 0));
+	EXPECT_EQ(self->highest, clock_of(&self->gpu, "boost"));
+	ASSERT_EQ(0, clock_set(&self->gpu, "max", self->highest - STEP));
+	EXPECT_EQ(self->highest, clock_of(&self->gpu, "boost"));
+	EXPECT_EQ(0, clock_set(&self->gpu, "boost", self->lowest + STEP + 1));
+	EXPECT_EQ(self->lowest + STEP, clock_of(&self->gpu, "boost"));
+	EXPECT_EQ(self->highest - STEP, clock_of(&self->gpu, "max"));
 }
 
 TEST_F(clocks, engines_run_at_the_highest)
