@@ -6,6 +6,7 @@
 #define TOPIC getparam
 #define ANY_I915
 #include "test.h"
+#include "places.h"
 
 /* Parameters that are 1 on every chip of this interface since Linux 5.12. */
 static const int always_one[] = {
@@ -109,7 +110,9 @@ TEST_F(getparam, versions)
 	/* From version 4 on there is MMAP_OFFSET. */
 	EXPECT_GE(getparam(self->fd, I915_PARAM_MMAP_GTT_VERSION), 4);
 	EXPECT_GE(getparam(self->fd, I915_PARAM_MMAP_VERSION), 1);
-	EXPECT_GE(getparam(self->fd, I915_PARAM_HAS_CONTEXT_ISOLATION), 0);
+	/* classes of engines with context images: render alone, or all five of a card */
+	EXPECT_EQ(is_card(&self->gpu) ? 0x1f : 1,
+		  getparam(self->fd, I915_PARAM_HAS_CONTEXT_ISOLATION));
 	/* only chips of later generations have numbers of these, and then of both */
 	EXPECT_EQ(getparam(self->fd, I915_PARAM_SUBSLICE_TOTAL) > 0,
 		  getparam(self->fd, I915_PARAM_EU_TOTAL) > 0);

@@ -52,9 +52,12 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
             }
         },
         abi::I915_PARAM_CS_TIMESTAMP_FREQUENCY => topology.timestamp_hz as i32,
-        // An engine with whole images per context isolates contexts from each other.
+        // An engine with context images isolates contexts from each other.
         abi::I915_PARAM_HAS_CONTEXT_ISOLATION => {
-            let engines = gpu.engines().iter().filter(|e| e.has_lists());
+            let engines = gpu
+                .engines()
+                .iter()
+                .filter(|e| e.has_lists() || gpu.has_images(e));
             let classes = engines.map(|e| 1i32 << engine_class(e.hw().desc().id.class));
             classes.fold(0, |all, class| all | class)
         }
