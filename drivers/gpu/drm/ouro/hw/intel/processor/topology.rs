@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(t.engines[1].desc().id.class, EngineClass::Copy);
         assert_eq!(t.local, None);
         assert_eq!(t.fences.unwrap().count(), 16);
-        assert_eq!(t.card, 0x0007_001a);
+        assert_eq!(t.card, 0x0007_111a);
         assert!(t.context.is_some());
         // UW46.
         assert!(!t.resets_engines());
