@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The engines' clock in sysfs (uapi.rst), on chips that let the driver choose it. The modelled
- * chips' clocks are those of model.rst.
+ * chips' clocks are those of model.rst, and a clock that is requested is in force at once; on a
+ * card the power unit may take longer, or choose a lower one.
  */
 #define ANY_I915
 #include "test.h"
@@ -14,6 +15,7 @@ FIXTURE(clocks)
 {
 	struct gpu gpu;
 	unsigned int lowest, steady, highest;
+	bool model;
 };
 
 static void clock_path(int fd, const char *name, char *path, size_t size)
@@ -69,12 +71,16 @@ static bool is_of_gt(const struct gpu *gpu, const char *name)
 
 FIXTURE_SETUP(clocks)
 {
+	struct place place;
+
 	gpu_setup(_metadata, &self->gpu);
 	if (clock_of(&self->gpu, "RP0") == -ENOENT)
 		SKIP(return, "the driver does not choose the clock of this chip");
 	self->lowest = clock_of(&self->gpu, "RPn");
 	self->steady = clock_of(&self->gpu, "RP1");
 	self->highest = clock_of(&self->gpu, "RP0");
+	ASSERT_EQ(0, device_of(self->gpu.fd, &place));
+	self->model = !model_fault(&place, FAULT_NONE);
 }
 
 FIXTURE_TEARDOWN(clocks)
@@ -91,9 +97,14 @@ TEST_F(clocks, those_of_the_chip)
 {
 	const bool ivb = !strcmp(self->gpu.backend->name, "gen7");
 
-	EXPECT_EQ(ivb ? 350 : 650, self->lowest);
-	EXPECT_EQ(650, self->steady);
-	EXPECT_EQ(ivb ? 1150 : 1300, self->highest);
+	if (self->model) {
+		EXPECT_EQ(ivb ? 350 : 650, self->lowest);
+		EXPECT_EQ(650, self->steady);
+		EXPECT_EQ(ivb ? 1150 : 1300, self->highest);
+	}
+	EXPECT_LE(self->lowest, self->steady);
+	EXPECT_LE(self->steady, self->highest);
+	EXPECT_LT(self->lowest, self->highest);
 	EXPECT_EQ(self->lowest, clock_of(&self->gpu, "min"));
 	EXPECT_EQ(self->highest, clock_of(&self->gpu, "max"));
 	EXPECT_EQ(self->highest, clock_of(&self->gpu, "boost"));
@@ -107,7 +118,7 @@ TEST_F(clocks, those_of_the_chip)
 
 TEST_F(clocks, limits_are_clocks_of_the_chip)
 {
-	static const char *const bad[] = { "", "fast", "-650", "0", "4294967295", "4294967296",
+	static const char *const bad[] = { "fast", "-650", "0", "4294967295", "4294967296",
 					   "1000 MHz", "1e3" };
 	const unsigned int low = self->lowest + STEP, high = self->highest - STEP;
 	unsigned int i;
@@ -115,11 +126,8 @@ TEST_F(clocks, limits_are_clocks_of_the_chip)
 	ASSERT_EQ(0, clock_set(&self->gpu, "min", low));
 	ASSERT_EQ(0, clock_set(&self->gpu, "max", high));
 	for (i = 0; i < ARRAY_LEN(bad); i++) {
-		/* sysfs does not pass on an empty write */
-		if (bad[i][0]) {
-			EXPECT_EQ(-EINVAL, clock_write(&self->gpu, "min", bad[i]));
-			EXPECT_EQ(-EINVAL, clock_write(&self->gpu, "max", bad[i]));
-		}
+		EXPECT_EQ(-EINVAL, clock_write(&self->gpu, "min", bad[i]));
+		EXPECT_EQ(-EINVAL, clock_write(&self->gpu, "max", bad[i]));
 	}
 	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "min", self->lowest - STEP));
 	EXPECT_EQ(-EINVAL, clock_set(&self->gpu, "max", self->highest + STEP));
@@ -148,10 +156,18 @@ static bool sleeps(const struct gpu *gpu)
 	return !clock_of(gpu, "act");
 }
 
+/* Returns whether the engines run at a clock: a card may have a lower one. */
+static bool runs_at(const struct gpu *gpu, unsigned int mhz, bool model)
+{
+	int act = clock_of(gpu, "act");
+
+	return model ? act == (int)mhz : act > 0;
+}
+
 TEST_F(clocks, of_the_gt)
 {
 	static const char *const all[] = { "RPn", "RP1", "RP0", "min", "max", "boost", "act" };
-	char path[256];
+	char path[256], text[32];
 	unsigned int i;
 
 	ASSERT_TRUE(sleeps(&self->gpu));
@@ -162,8 +178,9 @@ TEST_F(clocks, of_the_gt)
 		}
 	ASSERT_EQ(0, card_path(self->gpu.fd, "gt/gt0/rps_max_freq_mhz", path, sizeof(path)));
 	EXPECT_EQ(-EINVAL, file_write(path, "1"));
-	EXPECT_LT(0, file_write(path, "1000"));
-	EXPECT_EQ(1000, clock_of(&self->gpu, "max"));
+	snprintf(text, sizeof(text), "%u", self->highest - STEP);
+	EXPECT_LT(0, file_write(path, text));
+	EXPECT_EQ(self->highest - STEP, clock_of(&self->gpu, "max"));
 	EXPECT_TRUE(is_of_gt(&self->gpu, "max"));
 }
 
@@ -189,21 +206,22 @@ TEST_F(clocks, engines_run_at_the_highest)
 	ASSERT_TRUE(sleeps(&self->gpu));
 	EXPECT_EQ(self->lowest, clock_of(&self->gpu, "cur"));
 	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
-	EXPECT_EQ(self->highest, clock_of(&self->gpu, "act"));
+	EXPECT_TRUE(runs_at(&self->gpu, self->highest, self->model));
 	EXPECT_EQ(self->highest, clock_of(&self->gpu, "cur"));
 	/* at once */
 	EXPECT_EQ(0, clock_set(&self->gpu, "max", middle));
-	EXPECT_EQ(middle, clock_of(&self->gpu, "act"));
+	EXPECT_TRUE(runs_at(&self->gpu, middle, self->model));
 	EXPECT_EQ(middle, clock_of(&self->gpu, "cur"));
 	spin_stop(&spin);
 	ASSERT_EQ(0, gem_wait(self->gpu.fd, spin.handle, -1));
 	spin_free(&spin);
 	/* the limit is kept while the device sleeps, and in a reset */
 	ASSERT_TRUE(sleeps(&self->gpu));
+	ASSERT_EQ(0, device_limits(&self->gpu, 1000));
 	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], 0, 0, NULL, &spin));
-	EXPECT_EQ(middle, clock_of(&self->gpu, "act"));
+	EXPECT_TRUE(runs_at(&self->gpu, middle, self->model));
 	ASSERT_EQ(0, gem_wait(self->gpu.fd, spin.handle, -1));
-	EXPECT_EQ(middle, clock_of(&self->gpu, "act"));
+	EXPECT_TRUE(runs_at(&self->gpu, middle, self->model));
 	spin_free(&spin);
 	ASSERT_EQ(0, clock_set(&self->gpu, "min", self->lowest + STEP));
 	ASSERT_TRUE(sleeps(&self->gpu));
