@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! The clock of the engines: high while the device is kept awake, low while it may sleep.
+//! The clock of the engines: high while the device is kept awake, low while it may sleep. User
+//! space may change both limits ([`ClockControl`]).
 //!
 //! The firmware leaves the lowest clock, a half or a third of the highest. The highest clock is
 //! available for a limited time: the chip's power unit reduces it for heat or power. Each change is
