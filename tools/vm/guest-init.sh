@@ -13,7 +13,7 @@ mount -t devtmpfs dev /dev 2>/dev/null
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug 2>/dev/null
 # No automatic scan for leaks a minute after the boot: the scans at the end find the same.
-[ ! -w /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
+[ ! -w /sys/kernel/debug/kmemleak ] || echo scan=off 2>/dev/null >/sys/kernel/debug/kmemleak
 mkdir -p /dev/pts /dev/shm
 mount -t tmpfs shm /dev/shm
 # Tests with failing allocations would print ten thousand lines; 4: not on the console.
@@ -110,13 +110,7 @@ if [ -n "$UNLOAD" ] && [ -d "/sys/module/$UNLOAD" ]; then
     done
 fi
 
-# kmemleak reports memory that is older than five seconds and was unreachable in two scans.
-if [ -w /sys/kernel/debug/kmemleak ]; then
-    sleep 6
-    echo scan >/sys/kernel/debug/kmemleak
-    echo scan >/sys/kernel/debug/kmemleak
-    cat /sys/kernel/debug/kmemleak >/out/kmemleak.txt
-fi
+sh /bin/leaks.sh
 
 dmesg >/out/dmesg.txt
 [ ! -e /out/exit.new ] || mv /out/exit.new /out/exit

@@ -162,7 +162,7 @@ tests_only() {
 }
 
 # vm_tests GPU KERNEL DIR: copies all programs for the GPU to DIR, also those of GPU_WAITS; sets LONGER to the variables of
-# longer runs (testing.rst).
+# longer runs (testing.rst), and to that of GPU_AFTER_SCAN.
 vm_tests() {
     local gpu=$1 kernel=$2 dir=$3 file variable
     gpu_read "$gpu" "$kernel"
@@ -172,7 +172,7 @@ vm_tests() {
     for file in {,rust-}{hello,store,copy}; do cp "$EXAMPLES/$file" "$dir/$file.helper"; done
     for file in $GPU_LEFT_OUT; do rm -f "$dir/$file" "$dir/zz-$file.sh"; done
     tests_only "$dir" "$GPU_ONLY"
-    LONGER=''
+    LONGER=${GPU_AFTER_SCAN:+"export OURO_AFTER_SCAN='$GPU_AFTER_SCAN'; "}
     for variable in $GPU_TURNS; do
         file=${variable%%=*}
         [ -n "${!file:-}" ] || LONGER+="export $variable; "
@@ -246,7 +246,7 @@ check_pair() {
     results_begin "vm-$gpu-$kernel-pair"
     mkdir -p "$VM_LOG"
     guest_common "$gpu" "$kernel"
-    OURO_GUEST_APPEND=pci=nomsi guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" \
+    OURO_GUEST_APPEND="pci=nomsi kmemleak=off" guest_run "$name" --gpu "$gpu" "${GUEST_COMMON[@]}" \
         --add "$SELFTESTS/unbind" --add "$SELFTESTS/region" --add "$SELFTESTS/usage" \
         --add "$SELFTESTS/moving" --module-args test_region_mb=8 \
         --add "$SELFTESTS/tiling" --add "$SELFTESTS/aperture" --model-args "--gtt-mb 1 --aperture-mb 64 --swizzle" \
@@ -325,7 +325,8 @@ check_first() {
     results_begin "vm-$gpu-$kernel-first"
     mkdir -p "$VM_LOG"
     tests=$(tests_for "$gpu-$kernel-first" probe)
-    guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load --add "$BIN_DIR/ouro-draw" --add "$SELFTESTS/order" \
+    OURO_GUEST_APPEND=kmemleak=off guest_run "$name" --gpu "$gpu" --kernel "$kernel" --timeout 1800 --no-load \
+        --add "$BIN_DIR/ouro-draw" --add "$SELFTESTS/order" \
         --tests "$tests" --add "$VM_DIR/guest-tests/bringup.sh" -- sh /bin/bringup.sh
     results_tap "$name" "$GUEST_DIR/output.txt" || result FAIL "$name" "no TAP: see output.txt"
     model_rules "$name"
