@@ -47,11 +47,12 @@ bench_life() {
     after+=" && life-cost slept 0000:00:02.0"
     rm -rf "$dir"
     for kind in objects contexts clients; do
-        # The upstream driver may warn when it is unloaded. The module's own tests are not part of its loading.
+        # The module's own tests are not part of its loading. Upstream's i915 dies when Ivy Bridge resumes without a
+        # display, and warns when it leaves DG2: what it has measured until then counts.
         OURO_GUEST_APPEND="kunit.enable=0" "$VM_DIR/guest" --gpu "$gpu" --out "$dir/$kind" --icount --memory 2G \
             --timeout 600 --no-load --add "$BIN_DIR/life-cost" --add "$VM_DIR/guest-tests/sleep.sh" "$@" \
             -- sh -c "$loads && life-cost memory $kind && $after" ||
-            { [ "$module" != ouro ] && [ "$(cat "$dir/$kind/exit")" = 0 ]; } || return
+            { [ "$module" != ouro ] && say "bench: $module failed in the guest $dir/$kind"; } || return
         sed -nE 's/^memory ([a-z-]+ -?[0-9]+ -?[0-9]+)$/\1/p' "$dir/$kind/output.txt" >>"$dir/memory.txt"
         [ "$kind" != objects ] || bench_figures "$dir/$kind/output.txt" >"$dir/figures.txt"
         after=true
