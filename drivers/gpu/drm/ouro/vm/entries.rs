@@ -34,46 +34,74 @@ pub(super) fn in_runs(
     }
 }
 
-/// Size of a word in bytes.
-const WORD: u32 = 4;
-
 /// The PTEs. Each writer owns the range that it writes, so there is no lock.
-pub(super) struct Entries {
-    words: KVVec<Atomic<u32>>,
-    /// Words of a PTE.
-    each: usize,
+pub(super) enum Entries {
+    /// Of 32 bits.
+    Four(KVVec<Atomic<u32>>),
+    /// Of 64 bits.
+    Eight(KVVec<Atomic<u64>>),
 }
 
 impl Entries {
     /// Creates `count` PTEs of `bytes` bytes, all zero. Errors: `ENOMEM`.
     pub(super) fn new(count: u32, bytes: u32) -> Result<Self> {
-        let each = bytes.div_ceil(WORD) as usize;
-        let len = (count as usize).checked_mul(each).ok_or(EINVAL)?;
-        let mut words = KVVec::with_capacity(len, GFP_KERNEL)?;
-        for _ in 0..len {
-            words.push(Atomic::new(0), GFP_KERNEL)?;
-        }
-        Ok(Self { words, each })
+        Ok(match bytes {
+            4 => Self::Four(zeros(count, || Atomic::new(0))?),
+            _ => Self::Eight(zeros(count, || Atomic::new(0))?),
+        })
     }
 
-    /// Returns the words of a PTE, the lower one first.
-    fn of(&self, index: u32) -> impl Iterator<Item = (u32, &Atomic<u32>)> {
-        let first = index as usize * self.each;
-        let words = self.words.iter().skip(first).take(self.each);
-        (0..u64::BITS).step_by(u32::BITS as usize).zip(words)
-    }
-
-    /// Records a PTE.
-    pub(super) fn set(&self, index: u32, entry: u64) {
-        for (shift, word) in self.of(index) {
-            word.store((entry >> shift) as u32, ordering::Relaxed);
+    /// Records consecutive PTEs, from index `first` on.
+    pub(super) fn record(&self, first: u32, entries: &[u64]) {
+        match self {
+            Self::Four(all) => {
+                for (to, entry) in from(all, first).iter().zip(entries) {
+                    to.store(*entry as u32, ordering::Relaxed);
+                }
+            }
+            Self::Eight(all) => {
+                for (to, entry) in from(all, first).iter().zip(entries) {
+                    to.store(*entry, ordering::Relaxed);
+                }
+            }
         }
     }
 
     /// Returns the PTE that was recorded last.
     pub(super) fn get(&self, index: u32) -> u64 {
-        self.of(index).fold(0, |entry, (shift, word)| {
-            entry | u64::from(word.load(ordering::Relaxed)) << shift
-        })
+        let entry = match self {
+            Self::Four(all) => from(all, index).first().map(narrow),
+            Self::Eight(all) => from(all, index).first().map(wide),
+        };
+        entry.unwrap_or(0)
     }
+
+    /// Calls `write` with all PTEs, a run at a time.
+    pub(super) fn in_runs(&self, write: impl FnMut(u32, &[u64])) {
+        match self {
+            Self::Four(all) => in_runs(0, all.iter().map(narrow), write),
+            Self::Eight(all) => in_runs(0, all.iter().map(wide), write),
+        }
+    }
+}
+
+fn narrow(entry: &Atomic<u32>) -> u64 {
+    entry.load(ordering::Relaxed).into()
+}
+
+fn wide(entry: &Atomic<u64>) -> u64 {
+    entry.load(ordering::Relaxed)
+}
+
+fn zeros<T>(count: u32, zero: impl Fn() -> T) -> Result<KVVec<T>> {
+    let mut all = KVVec::with_capacity(count as usize, GFP_KERNEL)?;
+    for _ in 0..count {
+        all.push(zero(), GFP_KERNEL)?;
+    }
+    Ok(all)
+}
+
+/// Returns the PTEs from index `first` on; none behind the end.
+fn from<T>(all: &[T], first: u32) -> &[T] {
+    all.get(first as usize..).unwrap_or(&[])
 }

@@ -92,8 +92,8 @@ impl Global {
         };
         for index in this.lit.iter().flat_map(|range| range.clone()) {
             // The index fits: it is in the GGTT.
-            this.table
-                .set(index as u32, hardware.read_gtt(index as u32));
+            let index = index as u32;
+            this.table.record(index, &[hardware.read_gtt(index)]);
         }
         Ok(this)
     }
@@ -165,8 +165,8 @@ impl Global {
 
     /// Writes all PTEs again, after the device has lost them.
     pub(super) fn restore(&self, hardware: &Hardware) {
-        let entries = (0..self.entries).map(|index| self.table.get(index));
-        in_runs(0, entries, |first, run| hardware.write_gtt(first, run));
+        self.table
+            .in_runs(|first, run| hardware.write_gtt(first, run));
     }
 
     /// Writes the scratch page to `count` PTEs.
@@ -185,12 +185,12 @@ impl Global {
     ) {
         let tables = self.tables.as_ref().filter(|_| reach == Reach::Everyone);
         in_runs(first, entries, |first, run| {
-            for (index, entry) in (first..).zip(run) {
-                if let Some(tables) = tables {
+            if let Some(tables) = tables {
+                for (index, entry) in (first..).zip(run) {
                     tables.write32(index as usize * ENTRY, *entry as u32);
                 }
-                self.table.set(index, *entry);
             }
+            self.table.record(first, run);
             hardware.write_gtt(first, run);
         });
     }
