@@ -13,6 +13,11 @@
  *
  * a call: register accesses, lists loaded and interrupts.
  *
+ * The row that the environment's PROFILE names is between marks (mark.h), with the waits of its
+ * rounds; its number of calls is printed as
+ *
+ *     profile NAME CALLS
+ *
  * Where QEMU counts instructions (-icount shift=0), a nanosecond of the guest's clock is one of
  * them.
  */
@@ -31,6 +36,8 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "mark.h"
 
 #define ROUNDS 15
 #define PAGE 4096
@@ -105,10 +112,19 @@ static void look(uint64_t counts[COUNTERS])
 
 static uint64_t before[COUNTERS];
 
+static int is_profiled(const char *name)
+{
+	const char *wanted = getenv("PROFILE");
+
+	return wanted && !strcmp(name, wanted);
+}
+
 /* The rounds of a row begin. */
-static void start(void)
+static void start(const char *name)
 {
 	look(before);
+	if (is_profiled(name))
+		mark_begin();
 }
 
 /* What the rounds since start() cost, each of so many calls. */
@@ -117,6 +133,10 @@ static void report(const char *name, int calls)
 	uint64_t counts[COUNTERS];
 	double all = (double)ROUNDS * calls;
 
+	if (is_profiled(name)) {
+		mark_end();
+		printf("profile %s %d\n", name, ROUNDS * calls);
+	}
 	qsort(rounds, ROUNDS, sizeof(*rounds), smaller);
 	printf("figure %s %.0f %.0f\n", name, rounds[ROUNDS / 2] / calls, rounds[0] / calls);
 	look(counts);
@@ -132,7 +152,7 @@ static void report(const char *name, int calls)
 static __always_inline void measure(const char *name, int calls, void (*call_once)(void),
 				    void (*after)(void))
 {
-	start();
+	start(name);
 	for (int i = 0; i < ROUNDS; i++) {
 		double begin = now();
 

@@ -35,6 +35,16 @@ bench_guest() {
     bench_figures "$dir/output.txt" >"$dir/figures.txt"
 }
 
+# bench_profile DIR GPU CALL GUEST-ARGUMENT...: counts the instructions of a call by block: DIR/blocks, and the kernel's
+# DIR/symbols.
+bench_profile() {
+    local dir=$1 gpu=$2 call=$3 client
+    shift 3
+    client=$(bench_client "$gpu")
+    OURO_GUEST_PLUGIN="$BIN_DIR/profile.so,out=$dir/blocks" "$VM_DIR/guest" --gpu "$gpu" --out "$dir" --icount --memory 1G \
+        --timeout 900 --add "$BIN_DIR/$client" "$@" -- sh -c "PROFILE=$call $client && cat /proc/kallsyms >/out/symbols"
+}
+
 # bench_life DIR GPU MODULE ARGUMENTS FILES GUEST-ARGUMENT...: what a driver costs beside its ioctls. FILES are modules to
 # load before. Writes DIR/figures.txt, and DIR/memory.txt: name, bytes of one, of that in slabs. A guest for each kind of
 # memory; the first one then hangs, and sleeps.

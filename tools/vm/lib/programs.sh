@@ -65,6 +65,13 @@ bench_program() {
 build_exec-cost() { bench_program exec; }
 build_cs-cost() { bench_program cs; }
 
+# QEMU's plugin for a profile; it is loaded in the build root.
+build_profile() {
+    mkdir -p "$BIN_DIR"
+    enter gcc -O2 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -o "$BIN_DIR/profile.so" \
+        "$OURO_TOP/tools/testing/bench/profile_plugin.c"
+}
+
 # What a driver costs beside its ioctls; with the functions of the kselftests, which are built before.
 build_life-cost() {
     bench_program life -I "$OURO_TOP/tools/testing/selftests/drm/ouro" -I "$OURO_TOP/include/uapi" \

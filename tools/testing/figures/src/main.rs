@@ -1,36 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Draws the figures of `make bench` over the commits that recorded them, each beside the upstream driver's.
+//! Figures of `make bench`: over the commits that recorded them, or by function.
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use ouro_figures::{history, plot, upstream};
-use std::path::PathBuf;
+use ouro_figures::{functions, history, plot, table, upstream};
+use std::path::{Path, PathBuf};
 
-/// Draws what ioctls cost over the commits that recorded it.
+/// Shows what ioctls cost.
 #[derive(Parser)]
-struct Options {
-    /// The modelled GPU whose figures are drawn.
-    #[arg(long, default_value = "snb")]
-    gpu: String,
-    /// The checkout, whose history has the figures.
-    #[arg(long, default_value = ".")]
-    top: PathBuf,
-    /// The SVG to write.
-    #[arg(long)]
-    out: PathBuf,
+enum Options {
+    /// Draws what ioctls cost over the commits that recorded it, each beside the upstream driver's.
+    Plot {
+        /// The modelled GPU whose figures are drawn.
+        #[arg(long, default_value = "snb")]
+        gpu: String,
+        /// The checkout, whose history has the figures.
+        #[arg(long, default_value = ".")]
+        top: PathBuf,
+        /// The SVG to write.
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Prints which functions a call spends its instructions in.
+    Profile {
+        /// Blocks and their instructions, as QEMU's plugin writes them.
+        #[arg(long)]
+        blocks: PathBuf,
+        /// The guest's /proc/kallsyms.
+        #[arg(long)]
+        symbols: PathBuf,
+        /// The number of calls that were counted.
+        #[arg(long)]
+        calls: u64,
+        /// The number of functions to print.
+        #[arg(long, default_value_t = 25)]
+        most: usize,
+    },
 }
 
 fn main() -> Result<()> {
-    let options = Options::parse();
-    let records = history(&options.top, &options.gpu)?;
-    let image = plot(&records, &upstream(&options.top, &options.gpu)?)?;
-    std::fs::write(&options.out, image).with_context(|| options.out.display().to_string())?;
-    println!(
-        "{}: {} records, the last of {} ({})",
-        options.out.display(),
-        records.len(),
-        records.last().map_or("none", |last| &last.date),
-        records.last().map_or("none", |last| &last.commit),
-    );
+    match Options::parse() {
+        Options::Plot { gpu, top, out } => {
+            let records = history(&top, &gpu)?;
+            let image = plot(&records, &upstream(&top, &gpu)?)?;
+            std::fs::write(&out, image).with_context(|| out.display().to_string())?;
+            println!(
+                "{}: {} records, the last of {} ({})",
+                out.display(),
+                records.len(),
+                records.last().map_or("none", |last| &last.date),
+                records.last().map_or("none", |last| &last.commit),
+            );
+        }
+        Options::Profile {
+            blocks,
+            symbols,
+            calls,
+            most,
+        } => {
+            let found = functions(&read(&blocks)?, &read(&symbols)?)?;
+            print!("{}", table(&found, calls, most)?);
+        }
+    }
     Ok(())
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }
