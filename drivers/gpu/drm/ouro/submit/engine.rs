@@ -498,8 +498,8 @@ impl Engine {
     }
 
     /// Retires completed requests if there are many, which each submission would look at again, and
-    /// releases them: the worker would cost as much again. No interrupt may come that would retire
-    /// them. Process context; the caller holds no locks.
+    /// releases them, and others that interrupts have retired: the worker would cost as much again.
+    /// No interrupt may come that would retire them. Process context; the caller holds no locks.
     pub(super) fn retire_some(&self) {
         if self.unretired.load(ordering::Relaxed) > MAX_UNRETIRED {
             let mut gone = self.advance_to();
@@ -507,6 +507,7 @@ impl Engine {
                 self.retirer.release(request);
             }
         }
+        self.retirer.release_some();
     }
 
     /// Counts a request that has completed or failed.
@@ -542,7 +543,11 @@ impl Engine {
     /// Handles the interrupts of completions and context switches, and disarms those that are not
     /// needed any more.
     pub(crate) fn interrupt(&self) {
-        self.advance();
+        // To wake the worker for each costs more than the rest of the interrupt.
+        let mut gone = self.advance_to();
+        while let Some(request) = gone.pop_front() {
+            self.retirer.leave(request);
+        }
         let mut queue = self.queue.lock();
         if queue.arming.completions && queue.wanted == 0 && !queue.port.wants_room() {
             queue.arming.completions = false;

@@ -50,6 +50,8 @@ use crate::{
 const TICK_MS: u32 = 50;
 /// Ticks without work after which the device may sleep. To wake it for each frame would cost more.
 const IDLE_TICKS: u32 = 4;
+/// Most completed requests whose release submissions leave to the tick.
+const MAX_UNRELEASED: i64 = 8;
 
 /// The input queues, filled in any context.
 struct Incoming {
@@ -133,6 +135,8 @@ pub(crate) struct Retirer {
     ranked: Atomic<bool>,
     /// Number of requests that are published and not retired.
     live: Atomic<i64>,
+    /// Number of requests in [`Incoming::done`].
+    unreleased: Atomic<i64>,
     #[pin]
     now: Work<Retirer, 0>,
     #[pin]
@@ -251,6 +255,7 @@ impl Retirer {
                 wound: Atomic::new(false),
                 ranked: Atomic::new(false),
                 live: Atomic::new(0),
+                unreleased: Atomic::new(0),
                 now <- new_work!("ouro_retire"),
                 tick <- new_delayed_work!("ouro_tick"),
                 turn <- new_delayed_work!("ouro_turn"),
@@ -400,8 +405,35 @@ impl Retirer {
 
     /// A request has completed. Any context.
     pub(crate) fn push(self: &Arc<Self>, request: ListArc<Request>) {
-        self.incoming.lock().done.push_back(request);
+        self.leave(request);
         let _ = self.queue.enqueue::<_, 0>(self.clone());
+    }
+
+    /// Does what [`push`](Self::push) does, without the worker: the next submissions or the tick
+    /// release the request. Any context.
+    pub(super) fn leave(&self, request: ListArc<Request>) {
+        self.incoming.lock().done.push_back(request);
+        self.unreleased.fetch_add(1, ordering::Relaxed);
+    }
+
+    /// Takes a request that was left or pushed.
+    fn take_done(&self) -> Option<ListArc<Request>> {
+        let request = self.incoming.lock().done.pop_front()?;
+        self.unreleased.fetch_sub(1, ordering::Relaxed);
+        Some(request)
+    }
+
+    /// Releases requests if many were left. Process context; the caller holds no locks.
+    pub(super) fn release_some(&self) {
+        if self.unreleased.load(ordering::Relaxed) <= MAX_UNRELEASED {
+            return;
+        }
+        for _ in 0..2 * MAX_UNRELEASED {
+            let Some(request) = self.take_done() else {
+                break;
+            };
+            self.release(request);
+        }
     }
 
     /// Releases a request that has completed. Process context; the caller holds no locks.
@@ -475,9 +507,7 @@ impl Retirer {
     /// free. Process context.
     pub(crate) fn retire(self: &Arc<Self>) {
         self.follower_queue.clear();
-        loop {
-            let request = self.incoming.lock().done.pop_front();
-            let Some(request) = request else { break };
+        while let Some(request) = self.take_done() {
             self.release(request);
         }
         while let Some(mut memory) = self.take_freed() {
