@@ -106,6 +106,17 @@ impl Mapping {
         }
     }
 
+    /// Writes consecutive 64-bit words, each in one access; no effect if one is outside of the mapping or
+    /// `offset` is not a multiple of 8. Not ordered before later writes to other memory.
+    pub fn write64s(&self, offset: usize, values: &[u64]) {
+        let (Some(p), Some(_)) = (self.at(offset, 8), self.inside(offset, size_of_val(values)))
+        else {
+            return;
+        };
+        // SAFETY: By the invariant, as many words are mapped there.
+        unsafe { bindings::__iowrite64_copy(p, values.as_ptr().cast(), values.len()) }
+    }
+
     /// Copies out, in the widest accesses that the offset allows. `None` if the range is not
     /// inside.
     pub fn read_bytes(&self, offset: usize, out: &mut [u8]) -> Option<()> {
@@ -267,8 +278,7 @@ impl Bar {
     }
 
     /// Writes consecutive 32-bit words in one read section, two per access where they are aligned:
-    /// for write-combined memory. Words outside are dropped. There should not be many more than a
-    /// page of them.
+    /// for write-combined memory. There should not be many more than a page of them.
     pub fn write32s(&self, offset: usize, mut values: impl ExactSizeIterator<Item = u32>) {
         let Some(m) = self.access() else {
             return;
@@ -280,27 +290,40 @@ impl Bar {
                 at = at.saturating_add(4);
             }
         }
-        while let Some(low) = values.next() {
-            match values.next() {
-                Some(high) => m.write64(at, u64::from(high) << 32 | u64::from(low)),
-                None => m.write32(at, low),
+        let mut pairs = [0; PAIRS];
+        loop {
+            let (mut n, mut odd) = (0, None);
+            for pair in &mut pairs {
+                let Some(low) = values.next() else { break };
+                let Some(high) = values.next() else {
+                    odd = Some(low);
+                    break;
+                };
+                *pair = u64::from(high) << 32 | u64::from(low);
+                n += 1;
             }
-            at = at.saturating_add(8);
+            m.write64s(at, pairs.get(..n).unwrap_or(&[]));
+            at = at.saturating_add(8 * n);
+            if let Some(last) = odd {
+                m.write32(at, last);
+            }
+            if n < PAIRS {
+                return;
+            }
         }
     }
 
-    /// Writes consecutive 64-bit words, one per access, as [`Bar::write32s()`].
-    pub fn write64s(&self, offset: usize, values: impl ExactSizeIterator<Item = u64>) {
+    /// Writes consecutive 64-bit words in one read section, as [`Mapping::write64s()`]. There should
+    /// not be many more than a page of them.
+    pub fn write64s(&self, offset: usize, values: &[u64]) {
         if let Some(m) = self.access() {
-            let mut at = offset;
-            for value in values {
-                m.write64(at, value);
-                at = at.saturating_add(8);
-            }
+            m.write64s(offset, values);
         }
     }
 }
 
+/// Pairs of 32-bit words that are put together before they are written.
+const PAIRS: usize = 16;
 /// Bytes that are copied in one read section.
 const STEP: usize = 4096;
 

@@ -404,13 +404,13 @@ impl Hardware {
         let count = entries.len() as u64;
         self.pte_writes.fetch_add(count, ordering::Relaxed);
         self.gtt.writes.fetch_add(count, ordering::Relaxed);
-        let entries = entries.iter();
         if self.topology.pages.entry_bytes() == 8 {
             let at = first.wrapping_mul(8) as usize;
-            self.gtt.bar.write64s(at, entries.copied());
+            self.gtt.bar.write64s(at, entries);
         } else {
             let at = first.wrapping_mul(4) as usize;
-            self.gtt.bar.write32s(at, entries.map(|e| *e as u32));
+            let entries = entries.iter().map(|e| *e as u32);
+            self.gtt.bar.write32s(at, entries);
         }
     }
 

@@ -28,6 +28,8 @@ const ENTRY: usize = 8;
 
 /// Entries of a table.
 const ENTRIES: usize = PAGE_SIZE as usize / ENTRY;
+/// Equal entries that are written at a time; mostly it is one.
+const RUN: usize = 8;
 /// Bits of a word.
 const BITS: usize = u64::BITS as usize;
 
@@ -166,7 +168,7 @@ impl TableStore {
         for page in kept.pages.iter() {
             let Some(table) = tables.next() else { break };
             let at = place(*page as u64, 0);
-            self.window.write64s(at, table.iter().copied());
+            self.window.write64s(at, table);
         }
         mmio::wmb();
         self.asleep.store(false, ordering::Relaxed);
@@ -176,8 +178,11 @@ impl TableStore {
     /// Writes an entry to `count` consecutive places. Posted.
     fn put(&self, page: u64, first: usize, count: usize, entry: u64) {
         let write = || {
-            let values = (0..count).map(|_| entry);
-            self.window.write64s(place(page, first), values);
+            let run = [entry; RUN];
+            for done in (0..count).step_by(RUN) {
+                let run = run.get(..count - done).unwrap_or(&run);
+                self.window.write64s(place(page, first + done), run);
+            }
         };
         {
             let _section = rcu::read_lock();
