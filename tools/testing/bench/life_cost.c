@@ -7,6 +7,7 @@
  *	life_cost memory objects|contexts|clients	1,000 of them
  *	life_cost hang				a batch that never ends
  *	life_cost slept BUS-ID			the log of a suspend with pm_print_times
+ *	life_cost profile NAME COMMAND		COMMAND between marks, as a call of a profile
  *
  * Times are printed in nanoseconds of the guest's clock, of which an instruction takes one where
  * QEMU counts them, and waits take what they take, as
@@ -32,6 +33,7 @@
 #include <unistd.h>
 
 #include "gpu.h"
+#include "mark.h"
 
 #define COUNT 1000
 #define LOG_BYTES (4 << 20)
@@ -258,6 +260,18 @@ static void slept(const char *device)
 	took("resume", resume * 1e3);
 }
 
+/* What the command executes is counted by QEMU's plugin. */
+static int profile(const char *name, const char *command)
+{
+	int status;
+
+	mark_begin();
+	status = system(command);
+	mark_end();
+	printf("profile %s 1\n", name);
+	return status ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -270,6 +284,8 @@ int main(int argc, char **argv)
 		never_ends();
 	else if (!strcmp(what, "slept") && argc > 2)
 		slept(argv[2]);
+	else if (!strcmp(what, "profile") && argc > 3)
+		return profile(argv[2], argv[3]);
 	else
 		return 2;
 	return 0;

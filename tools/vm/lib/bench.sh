@@ -36,13 +36,18 @@ bench_guest() {
 }
 
 # bench_profile DIR GPU CALL GUEST-ARGUMENT...: counts the instructions of a call by block: DIR/blocks, and the kernel's
-# DIR/symbols.
+# DIR/symbols. The call `sleep` is a suspend and the resume after it.
 bench_profile() {
-    local dir=$1 gpu=$2 call=$3 client
+    local dir=$1 gpu=$2 call=$3 client command
     shift 3
     client=$(bench_client "$gpu")
+    command="PROFILE=$call $client"
+    if [ "$call" = sleep ]; then
+        client=life-cost command="life-cost profile sleep 'sh /bin/sleep.sh mem platform'"
+        set -- --add "$VM_DIR/guest-tests/sleep.sh" "$@"
+    fi
     OURO_GUEST_PLUGIN="$BIN_DIR/profile.so,out=$dir/blocks" "$VM_DIR/guest" --gpu "$gpu" --out "$dir" --icount --memory 1G \
-        --timeout 900 --add "$BIN_DIR/$client" "$@" -- sh -c "PROFILE=$call $client && cat /proc/kallsyms >/out/symbols"
+        --timeout 900 --add "$BIN_DIR/$client" "$@" -- sh -c "$command && cat /proc/kallsyms >/out/symbols"
 }
 
 # bench_life DIR GPU MODULE ARGUMENTS FILES GUEST-ARGUMENT...: what a driver costs beside its ioctls. FILES are modules to

@@ -127,6 +127,7 @@ build_program() {
     case $what in
         model) building "the model" "$MODEL_BIN" ;;
         selftests) building "the kselftests" "$SELFTESTS/order" ;;
+        profile) building "QEMU's plugin" "$BIN_DIR/profile.so" ;;
         *-cost) building "a client that is measured" "$BIN_DIR/$what" ;;
         *) building "ouro-$what" "$BIN_DIR/ouro-$what" ;;
     esac
