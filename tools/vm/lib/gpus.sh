@@ -24,6 +24,7 @@
 #   GPU_AFTER_SCAN  kselftests of the debug kernel that run last, behind a scan for leaks and without kmemleak
 #   GPU_PAIR     not empty: a test with two of these GPUs in one guest
 #   GPU_CHAOS    kselftests that also run on a model with random faults
+#   GPU_DEBUG_ALONE  kselftests that run on the debug kernel and not on the plain one
 #   GPU_WAITS    kselftests that mostly wait, and run in a guest of their own
 #   GPU_WAITS_MODEL  more of the model's arguments there, after GPU_TESTS_MODEL
 #   GPU_SMALL    kselftests that also run on a card with little memory, of which the CPU can access a part
@@ -60,12 +61,12 @@ gpu_known() {
 # and without the picture. GPU_PICTURE: the picture is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
-    GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_SELFTESTS='' GPU_SELFTESTS_MODEL='' GPU_LIFE_MODEL='' GPU_LEFT_OUT='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_AFTER_SCAN='' GPU_PAIR='' GPU_CHAOS=''
+    GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_SELFTESTS='' GPU_SELFTESTS_MODEL='' GPU_LIFE_MODEL='' GPU_LEFT_OUT='' GPU_DEBUG_ALONE='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_AFTER_SCAN='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_GLOBAL_MODULE='' GPU_GLOBAL_MODEL='' GPU_GLOBAL_SAYS='' GPU_WAITS='' GPU_WAITS_MODEL='' GPU_TESTS_MODEL='' GPU_IGT='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
     . "$VM_DIR/gpus/$1"
-    [ "${2:-}" = debug ] || { GPU_AFTER_SCAN='' && return; }
+    [ "${2:-}" = debug ] || { GPU_AFTER_SCAN='' GPU_LEFT_OUT+=" $GPU_DEBUG_ALONE" && return; }
     GPU_WAITS=''
     [ -z "$GPU_ONLY_DEBUG" ] || { GPU_ONLY=$GPU_ONLY_DEBUG && GPU_PICTURE=''; }
 }
