@@ -109,7 +109,7 @@ impl Mapping {
     /// Writes consecutive 64-bit words, each in one access; no effect if one is outside of the mapping or
     /// `offset` is not a multiple of 8. Not ordered before later writes to other memory.
     pub fn write64s(&self, offset: usize, values: &[u64]) {
-        let (Some(p), Some(_)) = (self.at(offset, 8), self.inside(offset, size_of_val(values)))
+        let (Some(p), Some(())) = (self.at(offset, 8), self.inside(offset, size_of_val(values)))
         else {
             return;
         };

@@ -2,10 +2,9 @@
 
 //! Contexts: a client's state on the GPU, and its timelines.
 //!
-//! A timeline is one (context, engine) pair: its fences are one dma_fence context, numbered at
-//! publication. A virtual engine counts as one engine, by its first one's number. On engines that
-//! switch context images, a context gets one at its first request; it is a copy of the golden
-//! image, so that no client sees another one's state.
+//! On engines that switch context images, a context gets one at its first request; it is a copy of
+//! the golden image, so that no client sees another one's state. Its timelines
+//! ([`super::timeline`]) are made for its first request, too.
 
 use kernel::{
     new_mutex,
@@ -17,11 +16,7 @@ use kernel::{
     },
 };
 use ouro_core::port::ContextKey;
-use ouro_kernel::{
-    fence::{self, Fence},
-    lazy::LazyVec,
-    time,
-};
+use ouro_kernel::{fence::Fence, time};
 
 use super::{
     context_state::{ContextState, Params},
@@ -30,50 +25,10 @@ use super::{
     lists::{balanced::Balanced, logical_ring::Seat},
     own_space::OwnSpace,
     quota::Quota,
-    recent::Recent,
+    timeline::Timelines,
     Engine,
 };
 use crate::gem::image::{Image, Owned};
-
-/// The requests of a context on one engine.
-pub(crate) struct Timeline {
-    /// The dma_fence context.
-    fence_context: u64,
-    /// The dma_fence seqno of the last request published.
-    seqno: u64,
-    /// The fence of the last request published.
-    last: Option<ARef<Fence>>,
-    recent: Recent,
-}
-
-impl Timeline {
-    /// Returns the dma_fence context of its requests.
-    pub(crate) fn fence_context(&self) -> u64 {
-        self.fence_context
-    }
-
-    /// Returns the dma_fence seqno of the next request, which [`publish`](Self::publish) uses up.
-    pub(crate) fn next(&self) -> u64 {
-        self.seqno.wrapping_add(1)
-    }
-
-    /// Returns the fence of the last request published.
-    pub(crate) fn last(&self) -> Option<&ARef<Fence>> {
-        self.last.as_ref()
-    }
-
-    /// Returns the fence of the last request published no later than `ns`.
-    pub(crate) fn published_by(&self, ns: u64) -> Option<&ARef<Fence>> {
-        self.recent.by(ns)
-    }
-
-    /// Records a published request, which has the next seqno.
-    pub(crate) fn publish(&mut self, fence: ARef<Fence>) {
-        self.seqno = self.next();
-        self.recent.push(time::monotonic_ns(), fence.clone());
-        self.last = Some(fence);
-    }
-}
 
 /// A slot of a context's engine map.
 pub(crate) enum Slot {
@@ -111,8 +66,10 @@ pub(crate) fn parts(map: &EngineMap) -> impl Iterator<Item = &Arc<Context>> {
 pub(crate) struct Context {
     key: ContextKey,
     image: SetOnce<Owned>,
-    /// Its seats on execlist engines, by engine; empty if there are no such engines.
-    seats: LazyVec<SetOnce<Seat>>,
+    /// The number of seats: of engines, if they are execlist engines.
+    places: usize,
+    /// Its seats on execlist engines, by engine, once it has one.
+    seats: SetOnce<KVec<SetOnce<Seat>>>,
     /// Its PPGTT, if it does not use the global space.
     space: SetOnce<Arc<OwnSpace>>,
     /// Whether the image holds a state that can be restored.
@@ -120,7 +77,7 @@ pub(crate) struct Context {
     /// The limits of requests in flight on each timeline.
     quota: Arc<Quota>,
     #[pin]
-    timelines: Mutex<KVec<Timeline>>,
+    timelines: Mutex<Timelines>,
     /// The state that all parts of the context share.
     state: Arc<ContextState>,
     #[pin]
@@ -152,44 +109,28 @@ impl Context {
         alive: &Arc<Atomic<i64>>,
         holder: Option<Arc<Holder>>,
     ) -> Result<Arc<Self>> {
-        let seats = if lists { engines } else { 0 };
-        Self::with(engines, seats, ContextState::new(alive, holder)?)
+        let places = if lists { engines } else { 0 };
+        Self::with(engines, places, ContextState::new(alive, holder)?)
     }
 
     /// Creates a part of the context, with timelines and images of its own. A part has no parts. It
     /// is to use this context's space.
     pub(super) fn part(&self) -> Result<Arc<Self>> {
-        let engines = self.timelines.lock().len();
-        Self::with(engines, self.seats.len(), self.state.clone())
+        let engines = self.timelines.lock().engines();
+        Self::with(engines, self.places, self.state.clone())
     }
 
     fn with(engines: usize, places: usize, state: Arc<ContextState>) -> Result<Arc<Self>> {
-        let mut timelines = KVec::with_capacity(engines, GFP_KERNEL)?;
-        let mut seats = LazyVec::with_capacity(places, GFP_KERNEL)?;
-        for _ in 0..places {
-            seats.push(SetOnce::new(), GFP_KERNEL)?;
-        }
-        let fences = fence::alloc_contexts(engines as u32);
-        for engine in 0..engines {
-            timelines.push(
-                Timeline {
-                    fence_context: fences.wrapping_add(engine as u64),
-                    seqno: 0,
-                    last: None,
-                    recent: Recent::default(),
-                },
-                GFP_KERNEL,
-            )?;
-        }
         Arc::pin_init(
             try_pin_init!(Self {
                 key: ContextKey(NEXT_KEY.fetch_add(1, ordering::Relaxed)),
                 image: SetOnce::new(),
-                seats,
+                places,
+                seats: SetOnce::new(),
                 space: SetOnce::new(),
                 saved: Atomic::new(false),
                 quota: Quota::of_timelines()?,
-                timelines <- new_mutex!(timelines, "ouro_timelines"),
+                timelines <- new_mutex!(Timelines::new(engines), "ouro_timelines"),
                 state,
                 selector <- new_mutex!(Selector::Open, "ouro_context_selector"),
                 making <- new_mutex!(Chosen::default(), "ouro_image"),
@@ -209,7 +150,7 @@ impl Context {
     }
 
     /// Returns its timelines, by engine.
-    pub(crate) fn timelines(&self) -> &Mutex<KVec<Timeline>> {
+    pub(crate) fn timelines(&self) -> &Mutex<Timelines> {
         &self.timelines
     }
 
@@ -330,7 +271,7 @@ impl Context {
 
     /// Returns its seat on an execlist engine, if it has one.
     pub(crate) fn seat(&self, engine: &Engine) -> Option<&Seat> {
-        self.seats.get(engine.index())?.as_ref()
+        self.seats.as_ref()?.get(engine.index())?.as_ref()
     }
 
     /// Returns its seat on an execlist engine; creates it if there is none, from the image that
@@ -341,7 +282,15 @@ impl Context {
         make: impl FnOnce(Option<&[u32]>) -> Result<Seat>,
     ) -> Result<&Seat> {
         let chosen = self.making.lock();
-        let seat = self.seats.get(engine.index()).ok_or(EINVAL)?;
+        if self.seats.as_ref().is_none() {
+            let mut seats = KVec::with_capacity(self.places, GFP_KERNEL)?;
+            for _ in 0..self.places {
+                seats.push(SetOnce::new(), GFP_KERNEL)?;
+            }
+            self.seats.populate(seats);
+        }
+        let seats = self.seats.as_ref().ok_or(EINVAL)?;
+        let seat = seats.get(engine.index()).ok_or(EINVAL)?;
         if seat.as_ref().is_none() {
             let mut images = chosen.images.iter();
             let image = images.find(|(index, _)| *index == engine.index());

@@ -40,6 +40,7 @@ pub(crate) mod retire;
 mod ring;
 pub(crate) mod scratch;
 pub(crate) mod stream;
+mod timeline;
 
 pub(crate) use context::Context;
 pub(crate) use engine::Engine;

@@ -213,7 +213,7 @@ impl Executor {
         let target = Target::One(engine.clone());
         let in_use = self.prepare(context, &target)?;
         let mut timelines = context.timelines().lock();
-        let timeline = timelines.get_mut(engine.index()).ok_or(EINVAL)?;
+        let timeline = timelines.of(engine.index())?;
         let parts = Parts {
             context: Some(in_use),
             ..Parts::new(work, awake)

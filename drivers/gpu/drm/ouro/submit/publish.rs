@@ -17,7 +17,6 @@ use ouro_kernel::{
 };
 
 use super::{
-    context::Timeline,
     follow::Follower,
     in_use::InUse,
     line::Line,
@@ -27,6 +26,7 @@ use super::{
     quota::Share,
     request::{Awake, Evidence, Request, Tracker, Work, MAX_LEADS},
     scratch::Kept,
+    timeline::Timeline,
     Executor,
 };
 use crate::gem::Bindings;

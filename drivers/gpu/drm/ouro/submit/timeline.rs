@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Timelines: a timeline is one (context, engine) pair. Its fences are one dma_fence context,
+//! numbered at publication. A virtual engine counts as one engine, by its first one's number.
+
+use kernel::{prelude::*, sync::aref::ARef};
+use ouro_kernel::{
+    fence::{self, Fence},
+    time,
+};
+
+use super::recent::Recent;
+
+/// The requests of a context on one engine.
+pub(crate) struct Timeline {
+    /// The dma_fence context.
+    fence_context: u64,
+    /// The dma_fence seqno of the last request published.
+    seqno: u64,
+    /// The fence of the last request published.
+    last: Option<ARef<Fence>>,
+    recent: Recent,
+}
+
+impl Timeline {
+    /// Returns the dma_fence context of its requests.
+    pub(crate) fn fence_context(&self) -> u64 {
+        self.fence_context
+    }
+
+    /// Returns the dma_fence seqno of the next request, which [`publish`](Self::publish) uses up.
+    pub(crate) fn next(&self) -> u64 {
+        self.seqno.wrapping_add(1)
+    }
+
+    /// Returns the fence of the last request published.
+    pub(crate) fn last(&self) -> Option<&ARef<Fence>> {
+        self.last.as_ref()
+    }
+
+    /// Returns the fence of the last request published no later than `ns`.
+    pub(crate) fn published_by(&self, ns: u64) -> Option<&ARef<Fence>> {
+        self.recent.by(ns)
+    }
+
+    /// Records a published request, which has the next seqno.
+    pub(crate) fn publish(&mut self, fence: ARef<Fence>) {
+        self.seqno = self.next();
+        self.recent.push(time::monotonic_ns(), fence.clone());
+        self.last = Some(fence);
+    }
+}
+
+/// The timelines of a context, by engine. They are made for its first request: many a context has
+/// none.
+pub(crate) struct Timelines {
+    engines: usize,
+    made: KVec<Timeline>,
+}
+
+impl Timelines {
+    /// Creates the timelines of a context on so many engines.
+    pub(super) fn new(engines: usize) -> Self {
+        Self {
+            engines,
+            made: KVec::new(),
+        }
+    }
+
+    /// Returns the number of engines.
+    pub(super) fn engines(&self) -> usize {
+        self.engines
+    }
+
+    /// Returns the timeline of an engine, if the context has had a request.
+    pub(crate) fn get(&self, engine: usize) -> Option<&Timeline> {
+        self.made.get(engine)
+    }
+
+    /// Returns the timeline of an engine, for a request. Errors: `EINVAL` if there is no such
+    /// engine, `ENOMEM`.
+    pub(super) fn of(&mut self, engine: usize) -> Result<&mut Timeline> {
+        if self.made.is_empty() {
+            self.make()?;
+        }
+        self.made.get_mut(engine).ok_or(EINVAL)
+    }
+
+    fn make(&mut self) -> Result {
+        let mut made = KVec::with_capacity(self.engines, GFP_KERNEL)?;
+        let fences = fence::alloc_contexts(self.engines as u32);
+        for engine in 0..self.engines {
+            made.push(
+                Timeline {
+                    fence_context: fences.wrapping_add(engine as u64),
+                    seqno: 0,
+                    last: None,
+                    recent: Recent::default(),
+                },
+                GFP_KERNEL,
+            )?;
+        }
+        self.made = made;
+        Ok(())
+    }
+}
