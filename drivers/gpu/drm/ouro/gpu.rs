@@ -77,6 +77,8 @@ impl Gpu {
         lit: &Lit,
     ) -> Result<Arc<Self>> {
         let _awake = Awake::new(&hardware)?;
+        // The firmware may have left some enabled, for which there is no handler.
+        hardware.irq_off();
         hardware.prepare()?;
         let space = Space::new(hardware.clone(), &dma, lit)?;
         Self::on(hardware, dma, space.clone(), aperture, local, tables)
