@@ -261,7 +261,7 @@ static void slept(const char *device)
 }
 
 /* What the command executes is counted by QEMU's plugin. */
-static int profile(const char *name, const char *command)
+static int run_marked(const char *name, const char *command)
 {
 	int status;
 
@@ -285,7 +285,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "slept") && argc > 2)
 		slept(argv[2]);
 	else if (!strcmp(what, "profile") && argc > 3)
-		return profile(argv[2], argv[3]);
+		return run_marked(argv[2], argv[3]);
 	else
 		return 2;
 	return 0;

@@ -11,7 +11,14 @@
 #define MARK_BEGIN "\x0f\x1f\x80\x6f\x75\x72\x6f"
 #define MARK_END "\x0f\x1f\x80\x6f\x75\x72\x70"
 
-#define mark_begin() asm volatile(".byte 0x0f, 0x1f, 0x80, 0x6f, 0x75, 0x72, 0x6f" ::: "memory")
-#define mark_end() asm volatile(".byte 0x0f, 0x1f, 0x80, 0x6f, 0x75, 0x72, 0x70" ::: "memory")
+static inline void mark_begin(void)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x80, 0x6f, 0x75, 0x72, 0x6f" ::: "memory");
+}
+
+static inline void mark_end(void)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x80, 0x6f, 0x75, 0x72, 0x70" ::: "memory");
+}
 
 #endif

@@ -6,38 +6,17 @@
  *
  *     qemu-system-x86_64 -plugin profile.so,out=FILE ...
  *
- * For guests with one processor. QEMU's header is not packaged: what is used of it is declared here
- * (documentation: QEMU, "TCG Plugins").
+ * For guests with one processor.
  */
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mark.h"
+#include "qemu_plugin.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define NO_REGS 0
-
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-typedef uint64_t qemu_plugin_id_t;
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-					   void (*cb)(struct qemu_plugin_tb *, void *), void *data);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
-					  void (*cb)(unsigned int, void *), int flags, void *data);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-					    void (*cb)(unsigned int, void *), int flags,
-					    void *data);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*cb)(void *), void *data);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t n);
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len);
-
-/* The version of the interface that is declared above. */
+/* The version of the interface that qemu_plugin.h declares. */
 EXPORT int qemu_plugin_version = 7;
 
 /* A translation of a block; a block is translated again when QEMU has dropped it. */
@@ -112,8 +91,8 @@ static void leave(void *data)
 	}
 	for (struct block *block = blocks; block; block = block->next)
 		if (block->times)
-			fprintf(out, "%016" PRIx64 " %" PRIu64 "\n", block->address,
-				block->length * block->times);
+			fprintf(out, "%016llx %llu\n", (unsigned long long)block->address,
+				(unsigned long long)(block->length * block->times));
 	fclose(out);
 }
 
