@@ -131,6 +131,10 @@ impl Drop for Guard {
     }
 }
 
+/// How many releases run at a time. They contend for the same locks, and for each one that sleeps the
+/// kernel wakes another worker: a burst of them would get hundreds.
+const ACTIVE: c_int = 4;
+
 /// A queue that is destroyed when this is dropped.
 struct RawQueue(NonNull<bindings::workqueue_struct>);
 
@@ -138,7 +142,7 @@ impl RawQueue {
     fn new(name: &'static CStr) -> Result<Self> {
         let flags = bindings::wq_flags_WQ_UNBOUND | bindings::wq_flags_WQ_MEM_RECLAIM;
         // SAFETY: `name` is a C string.
-        let wq = unsafe { raw::ouro_alloc_workqueue(name.as_char_ptr(), flags, 0) };
+        let wq = unsafe { raw::ouro_alloc_workqueue(name.as_char_ptr(), flags, ACTIVE) };
         Ok(Self(NonNull::new(wq).ok_or(ENOMEM)?))
     }
 
