@@ -25,7 +25,7 @@ use super::{
     lists::{balanced::Balanced, logical_ring::Seat},
     own_space::OwnSpace,
     quota::Quota,
-    timeline::Timelines,
+    timeline::{Timeline, Timelines},
     Engine,
 };
 use crate::gem::image::{Image, Owned};
@@ -66,8 +66,10 @@ pub(crate) fn parts(map: &EngineMap) -> impl Iterator<Item = &Arc<Context>> {
 pub(crate) struct Context {
     key: ContextKey,
     image: SetOnce<Owned>,
-    /// The number of seats: of engines, if they are execlist engines.
-    places: usize,
+    /// The number of engines, which fits: see `MAX_ENGINES`.
+    engines: u8,
+    /// Whether they are execlist engines.
+    lists: bool,
     /// Its seats on execlist engines, by engine, once it has one.
     seats: SetOnce<KVec<SetOnce<Seat>>>,
     /// Its PPGTT, if it does not use the global space.
@@ -109,28 +111,27 @@ impl Context {
         alive: &Arc<Atomic<i64>>,
         holder: Option<Arc<Holder>>,
     ) -> Result<Arc<Self>> {
-        let places = if lists { engines } else { 0 };
-        Self::with(engines, places, ContextState::new(alive, holder)?)
+        Self::with(engines as u8, lists, ContextState::new(alive, holder)?)
     }
 
     /// Creates a part of the context, with timelines and images of its own. A part has no parts. It
     /// is to use this context's space.
     pub(super) fn part(&self) -> Result<Arc<Self>> {
-        let engines = self.timelines.lock().engines();
-        Self::with(engines, self.places, self.state.clone())
+        Self::with(self.engines, self.lists, self.state.clone())
     }
 
-    fn with(engines: usize, places: usize, state: Arc<ContextState>) -> Result<Arc<Self>> {
+    fn with(engines: u8, lists: bool, state: Arc<ContextState>) -> Result<Arc<Self>> {
         Arc::pin_init(
             try_pin_init!(Self {
                 key: ContextKey(NEXT_KEY.fetch_add(1, ordering::Relaxed)),
                 image: SetOnce::new(),
-                places,
+                engines,
+                lists,
                 seats: SetOnce::new(),
                 space: SetOnce::new(),
                 saved: Atomic::new(false),
                 quota: Quota::of_timelines()?,
-                timelines <- new_mutex!(Timelines::new(engines), "ouro_timelines"),
+                timelines <- new_mutex!(Timelines::default(), "ouro_timelines"),
                 state,
                 selector <- new_mutex!(Selector::Open, "ouro_context_selector"),
                 making <- new_mutex!(Chosen::default(), "ouro_image"),
@@ -152,6 +153,16 @@ impl Context {
     /// Returns its timelines, by engine.
     pub(crate) fn timelines(&self) -> &Mutex<Timelines> {
         &self.timelines
+    }
+
+    /// Returns its timeline on an engine, for a request. Errors: `EINVAL` if there is no such engine,
+    /// `ENOMEM`.
+    pub(super) fn timeline<'a>(
+        &self,
+        timelines: &'a mut Timelines,
+        engine: usize,
+    ) -> Result<&'a mut Timeline> {
+        timelines.of(engine, self.engines.into())
     }
 
     /// Makes all its batches run in the order of submission (single timeline). None is submitted
@@ -283,8 +294,9 @@ impl Context {
     ) -> Result<&Seat> {
         let chosen = self.making.lock();
         if self.seats.as_ref().is_none() {
-            let mut seats = KVec::with_capacity(self.places, GFP_KERNEL)?;
-            for _ in 0..self.places {
+            let places = if self.lists { self.engines.into() } else { 0 };
+            let mut seats = KVec::with_capacity(places, GFP_KERNEL)?;
+            for _ in 0..places {
                 seats.push(SetOnce::new(), GFP_KERNEL)?;
             }
             self.seats.populate(seats);

@@ -322,7 +322,7 @@ impl Exec {
         // The seqnos of a timeline are in the order of publication.
         let index = self.target.engine().index();
         let mut timelines = self.context.timelines().lock();
-        let timeline = timelines.of(index)?;
+        let timeline = self.context.timeline(&mut timelines, index)?;
         let mut last = self.context.last().map(|last| last.lock());
         if let Some(last) = last.as_ref().and_then(|last| last.as_ref()) {
             self.depend(&mut after, last)?;

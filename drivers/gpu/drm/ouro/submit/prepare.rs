@@ -213,7 +213,7 @@ impl Executor {
         let target = Target::One(engine.clone());
         let in_use = self.prepare(context, &target)?;
         let mut timelines = context.timelines().lock();
-        let timeline = timelines.of(engine.index())?;
+        let timeline = context.timeline(&mut timelines, engine.index())?;
         let parts = Parts {
             context: Some(in_use),
             ..Parts::new(work, awake)

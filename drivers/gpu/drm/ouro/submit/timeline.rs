@@ -53,43 +53,31 @@ impl Timeline {
 
 /// The timelines of a context, by engine. They are made for its first request: many a context has
 /// none.
-pub(crate) struct Timelines {
-    engines: usize,
-    made: KVec<Timeline>,
-}
+#[derive(Default)]
+pub(crate) struct Timelines(KVec<Timeline>);
 
 impl Timelines {
-    /// Creates the timelines of a context on so many engines.
-    pub(super) fn new(engines: usize) -> Self {
-        Self {
-            engines,
-            made: KVec::new(),
-        }
-    }
-
-    /// Returns the number of engines.
-    pub(super) fn engines(&self) -> usize {
-        self.engines
-    }
-
     /// Returns the timeline of an engine, if the context has had a request.
     pub(crate) fn get(&self, engine: usize) -> Option<&Timeline> {
-        self.made.get(engine)
+        self.0.get(engine)
     }
 
-    /// Returns the timeline of an engine, for a request. Errors: `EINVAL` if there is no such
-    /// engine, `ENOMEM`.
-    pub(super) fn of(&mut self, engine: usize) -> Result<&mut Timeline> {
-        if self.made.is_empty() {
-            self.make()?;
+    /// Returns the timeline of an engine of so many, for a request. Errors: `EINVAL` if there is no
+    /// such engine, `ENOMEM`.
+    #[inline]
+    pub(super) fn of(&mut self, engine: usize, engines: usize) -> Result<&mut Timeline> {
+        if self.0.is_empty() {
+            self.make(engines)?;
         }
-        self.made.get_mut(engine).ok_or(EINVAL)
+        self.0.get_mut(engine).ok_or(EINVAL)
     }
 
-    fn make(&mut self) -> Result {
-        let mut made = KVec::with_capacity(self.engines, GFP_KERNEL)?;
-        let fences = fence::alloc_contexts(self.engines as u32);
-        for engine in 0..self.engines {
+    #[cold]
+    #[inline(never)]
+    fn make(&mut self, engines: usize) -> Result {
+        let mut made = KVec::with_capacity(engines, GFP_KERNEL)?;
+        let fences = fence::alloc_contexts(engines as u32);
+        for engine in 0..engines {
             made.push(
                 Timeline {
                     fence_context: fences.wrapping_add(engine as u64),
@@ -100,7 +88,7 @@ impl Timelines {
                 GFP_KERNEL,
             )?;
         }
-        self.made = made;
+        self.0 = made;
         Ok(())
     }
 }
