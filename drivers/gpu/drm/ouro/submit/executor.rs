@@ -15,11 +15,7 @@ use kernel::{
     time::{delay::fsleep, Delta},
 };
 
-use super::{
-    pool::Pool,
-    retire::{HangCheck, Service},
-    Context, Engine, Retirer,
-};
+use super::{pool::Pool, retire::HangCheck, service::Service, Context, Engine, Retirer};
 use crate::{
     gem::{image::Image, region::Local, BoDevice, Space},
     hardware::Hardware,

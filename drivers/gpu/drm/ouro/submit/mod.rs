@@ -39,6 +39,7 @@ pub(crate) mod request;
 pub(crate) mod retire;
 mod ring;
 pub(crate) mod scratch;
+mod service;
 pub(crate) mod stream;
 mod timeline;
 

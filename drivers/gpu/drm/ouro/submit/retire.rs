@@ -27,7 +27,7 @@ use kernel::{
 };
 use ouro_core::quarantine::Pile;
 use ouro_hw::types::Seqno;
-use ouro_kernel::{fence::Fence, release, time, work};
+use ouro_kernel::{release, time, work};
 
 use super::{
     follow::FollowerQueue,
@@ -41,10 +41,7 @@ use super::{
     request::Tracker,
     Engine, Request,
 };
-use crate::{
-    gem::{Backing, Runner},
-    hardware::Hardware,
-};
+use crate::{gem::Backing, hardware::Hardware};
 
 /// Milliseconds between two ticks.
 const TICK_MS: u32 = 50;
@@ -74,31 +71,6 @@ pub(crate) trait HangCheck: Send + Sync {
     /// The watchdogs of the engines of the mask have fired; the batches may have ended meanwhile.
     /// Process context.
     fn overdue(&self, mask: u32);
-}
-
-/// The retirer, as BOs see it.
-pub(crate) struct Service(pub(crate) Arc<Retirer>);
-
-impl Runner for Service {
-    fn bury(&self, memory: Arc<Backing>) {
-        self.0.bury(memory);
-    }
-
-    fn retire(&self) {
-        self.0.retire();
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn live(&self) -> i64 {
-        self.0.live()
-    }
-
-    fn press(&self, fence: &Fence) {
-        inherit::press(fence);
-    }
 }
 
 /// The retirer.
