@@ -221,8 +221,11 @@ static int stores(const struct gpu *gpu, const struct engine *engine, __u32 cont
 static int endless(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 extra,
 		   int *fence, bool preemptible, struct spin *spin)
 {
-	/* Words before the jump: time for others while it runs. The first one becomes the end. */
-	enum { JUMP = 254 };
+	/*
+	 * Words before the jump: time for others while it runs. The first one becomes the end. One
+	 * that keeps its engine marks its page, so that a test can wait until it runs.
+	 */
+	enum { MARK = 4, JUMP = 254 };
 	struct words w = {};
 	__u64 at;
 	int got;
@@ -234,8 +237,12 @@ static int endless(const struct gpu *gpu, const struct engine *engine, __u32 con
 	if (!spin->handle)
 		return -ENOMEM;
 	at = address_of_none();
-	if (preemptible)
+	if (preemptible) {
 		w.words[1] = MI_ARB_CHECK;
+	} else {
+		w.n = MARK;
+		words_store(&w, at + SPIN_BEGUN * 4, 1);
+	}
 	w.words[JUMP] = MI_BATCH_BUFFER_START;
 	w.words[JUMP + 1] = (__u32)at;
 	w.words[JUMP + 2] = at >> 32;

@@ -360,6 +360,16 @@ TEST_F(discrete, endless_work_that_is_preemptible_goes_on)
 	}
 }
 
+/* Waits until a batch runs: before that its context may be preempted. Returns whether it does. */
+static bool begins(const struct spin *spin)
+{
+	int i;
+
+	for (i = 0; i < 10000 && !peek(spin->map + SPIN_BEGUN); i++)
+		usleep(1000);
+	return peek(spin->map + SPIN_BEGUN) != 0;
+}
+
 /* And who does not, keeps nobody waiting for as long as that. */
 TEST_F(discrete, work_that_is_not_preemptible_is_found)
 {
@@ -385,6 +395,7 @@ TEST_F(discrete, work_that_is_not_preemptible_is_found)
 			contexts[i] = context_on(self->fd, copy_engine);
 		ASSERT_EQ(0, context_priority(self->fd, contexts[0], -512));
 		ASSERT_EQ(0, hang_start(&self->gpu, &at_0, contexts[0], 0, NULL, &spin));
+		ASSERT_TRUE(begins(&spin));
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 		ASSERT_EQ(0, words_store_one(self->fd, contexts[1], target, 0, 0xde4f + k));
 		EXPECT_EQ(0, gem_wait(self->fd, target, -1));

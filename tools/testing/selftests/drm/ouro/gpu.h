@@ -159,6 +159,9 @@ struct spin {
 	int fd;
 };
 
+/* The word of a batch of hang_start() that is not zero once it runs, on cards with VRAM. */
+#define SPIN_BEGUN (PAGE / 4 - 2)
+
 /* The implementation of the functions below for a uAPI. */
 struct interface {
 	/* name of the DRM driver */
