@@ -7,18 +7,18 @@
 #ifndef OURO_BENCH_MARK_H
 #define OURO_BENCH_MARK_H
 
-#define MARK_BYTES 7
-#define MARK_BEGIN "\x0f\x1f\x80\x6f\x75\x72\x6f"
-#define MARK_END "\x0f\x1f\x80\x6f\x75\x72\x70"
+/* The displacements. */
+#define MARK_BEGIN 0x6f72756f
+#define MARK_END 0x7072756f
 
 static inline void mark_begin(void)
 {
-	asm volatile(".byte 0x0f, 0x1f, 0x80, 0x6f, 0x75, 0x72, 0x6f" ::: "memory");
+	asm volatile("nopl %c0(%%rax)" : : "i"(MARK_BEGIN) : "memory");
 }
 
 static inline void mark_end(void)
 {
-	asm volatile(".byte 0x0f, 0x1f, 0x80, 0x6f, 0x75, 0x72, 0x70" ::: "memory");
+	asm volatile("nopl %c0(%%rax)" : : "i"(MARK_END) : "memory");
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A plugin for QEMU: counts what the guest executes between two marks, by translated block. A mark
- * is a no-op whose displacement says what it is (measure.h). At QEMU's end FILE has a line for each
+ * is a no-op whose displacement says what it is (mark.h). At QEMU's end FILE has a line for each
  * block that was executed, its address and the instructions executed in it:
  *
  *     qemu-system-x86_64 -plugin profile.so,out=FILE ...
@@ -55,10 +55,28 @@ static void ended(unsigned int cpu, void *data)
 	is_between = false;
 }
 
+/* nopl disp32(%rax), without the displacement. */
+static const unsigned char nopl[] = { 0x0f, 0x1f, 0x80 };
+enum { MARK_BYTES = sizeof(nopl) + 4 };
+
+/* Returns the displacement of a mark, or 0 for another instruction. */
+static uint32_t mark_of(const struct qemu_plugin_insn *insn)
+{
+	unsigned char code[MARK_BYTES];
+	uint32_t displacement = 0;
+	unsigned int i;
+
+	if (qemu_plugin_insn_data(insn, code, sizeof(code)) != sizeof(code) ||
+	    memcmp(code, nopl, sizeof(nopl)))
+		return 0;
+	for (i = MARK_BYTES; i > sizeof(nopl); i--)
+		displacement = displacement << 8 | code[i - 1];
+	return displacement;
+}
+
 static void translated(struct qemu_plugin_tb *tb, void *data)
 {
 	struct block *block = calloc(1, sizeof(*block));
-	unsigned char code[MARK_BYTES];
 
 	(void)data;
 	if (!block)
@@ -71,12 +89,14 @@ static void translated(struct qemu_plugin_tb *tb, void *data)
 	for (size_t n = 0; n < block->length; n++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, n);
 
-		if (qemu_plugin_insn_data(insn, code, sizeof(code)) != sizeof(code))
-			continue;
-		if (!memcmp(code, MARK_BEGIN, sizeof(code)))
+		switch (mark_of(insn)) {
+		case MARK_BEGIN:
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, begun, NO_REGS, NULL);
-		else if (!memcmp(code, MARK_END, sizeof(code)))
+			break;
+		case MARK_END:
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, ended, NO_REGS, NULL);
+			break;
+		}
 	}
 }
 
