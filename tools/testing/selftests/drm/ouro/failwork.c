@@ -18,6 +18,7 @@
 #include "test.h"
 #include "failing.h"
 #include "files.h"
+#include "memory.h"
 
 enum { WORKERS = 256 };
 
@@ -174,6 +175,8 @@ static void settle(struct __test_metadata *_metadata, const struct gpu *gpu,
 		EXPECT_EQ(i + 1, gem_read32(gpu->fd, handle, 8 * i));
 	}
 	gem_close(gpu->fd, handle);
+	/* a queue without a worker, whose allocation failed, waits for a tenth of a second */
+	ASSERT_EQ(0, wait_freed(gpu->fd));
 	ASSERT_EQ(0, stats_settled(gpu->fd, stats));
 }
 
