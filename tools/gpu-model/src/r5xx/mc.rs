@@ -88,6 +88,8 @@ pub struct Mc {
     /// Guest memory may be reached at all.
     pub bus_master: bool,
     tlb: HashMap<u64, u32>,
+    /// The entry that was looked up last: most accesses are to the same page.
+    last: Option<(u64, u32)>,
     faults: Vec<Fault>,
     /// The next access fails.
     pub fail_next: bool,
@@ -123,6 +125,7 @@ impl Mc {
             },
             bus_master: true,
             tlb: HashMap::new(),
+            last: None,
             faults: Vec::new(),
             fail_next: false,
             log: AccessLog::new(keep),
@@ -137,6 +140,7 @@ impl Mc {
     /// Forgets all translations.
     pub fn flush(&mut self) {
         self.tlb.clear();
+        self.last = None;
     }
 
     /// Number of cached translations.
@@ -231,12 +235,25 @@ impl Mc {
 
     /// Reads again what was said to be accessed: nothing is told of it.
     pub fn peek(&mut self, addr: u64, buf: &mut [u8]) {
-        self.untold(|mc| mc.get(addr, buf));
+        match self.in_vram(addr, buf.len()) {
+            Some(offset) => self.vram.read(offset, buf),
+            None => self.untold(|mc| mc.get(addr, buf)),
+        }
     }
 
     /// Writes what was said to be accessed: nothing is told of it.
     pub fn poke(&mut self, addr: u64, data: &[u8]) {
-        self.untold(|mc| mc.set(addr, data));
+        match self.in_vram(addr, data.len()) {
+            Some(offset) => self.vram.write(offset, data),
+            None => self.untold(|mc| mc.set(addr, data)),
+        }
+    }
+
+    /// Returns the offset in video memory of a range that lies in it.
+    fn in_vram(&self, addr: u64, len: usize) -> Option<u64> {
+        let offset = addr.checked_sub(self.fb.0)?;
+        let last = addr.checked_add(len as u64)?.checked_sub(1)?;
+        (last <= self.fb.1 && self.vram.contains(offset, len)).then_some(offset)
     }
 
     /// Accesses memory without a fault, and without the one that is to be injected next.
@@ -320,6 +337,15 @@ impl Mc {
 
     /// The entry of a page in the GART's range; `None` if the table does not reach into video memory.
     fn entry(&mut self, page: u64) -> Option<u32> {
+        if let Some((_, entry)) = self.last.filter(|(last, _)| *last == page) {
+            return Some(entry);
+        }
+        let entry = self.looked_up(page)?;
+        self.last = Some((page, entry));
+        Some(entry)
+    }
+
+    fn looked_up(&mut self, page: u64) -> Option<u32> {
         if let Some(entry) = self.tlb.get(&page) {
             return Some(*entry);
         }

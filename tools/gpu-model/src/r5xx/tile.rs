@@ -38,16 +38,24 @@ impl Micro {
 
     /// Bytes across a micro-block.
     pub const fn width(self) -> u64 {
-        match self {
-            Micro::Linear => 32,
-            Micro::Tiled => 16,
-            Micro::Square => 8,
-        }
+        1 << self.log2_width()
     }
 
     /// Rows of a micro-block.
     pub const fn height(self) -> u64 {
-        MICRO_BYTES / self.width()
+        1 << self.log2_height()
+    }
+
+    const fn log2_width(self) -> u32 {
+        match self {
+            Micro::Linear => 5,
+            Micro::Tiled => 4,
+            Micro::Square => 3,
+        }
+    }
+
+    const fn log2_height(self) -> u32 {
+        MICRO_BYTES.ilog2() - self.log2_width()
     }
 }
 
@@ -103,16 +111,17 @@ impl Layout {
         if self.is_linear() {
             return y * self.pitch + x;
         }
-        let (mw, mh) = (self.micro.width(), self.micro.height());
-        let inside = (y % mh) * mw + x % mw;
+        // All units are powers of two: each pixel that is drawn comes here, and a division takes longer than the rest.
+        let (w, h) = (self.micro.log2_width(), self.micro.log2_height());
+        let inside = (y & ((1 << h) - 1)) << w | (x & ((1 << w) - 1));
+        let (column, row) = (x >> w, y >> h);
         if !self.macro_tiled {
-            return ((y / mh) * (self.pitch / mw) + x / mw) * MICRO_BYTES + inside;
+            return (row * (self.pitch >> w) + column) * MICRO_BYTES + inside;
         }
-        let (tw, th) = (8 * mw, 8 * mh);
-        let tile = (y / th) * (self.pitch / tw) + x / tw;
+        let tile = (row >> 3) * (self.pitch >> (w + 3)) + (column >> 3);
         let block = match slip::is(Slip::MacroTileByColumns) {
-            true => (x % tw / mw) * 8 + y % th / mh,
-            false => (y % th / mh) * 8 + x % tw / mw,
+            true => (column & 7) * 8 + (row & 7),
+            false => (row & 7) * 8 + (column & 7),
         };
         tile * MACRO_BYTES + block * MICRO_BYTES + inside
     }

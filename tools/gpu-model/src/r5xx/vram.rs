@@ -10,13 +10,15 @@
 use super::surface::Surface;
 use crate::card_memory::CardMemory;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The memory of a card.
 pub struct Vram {
     stored: CardMemory,
     surfaces: RwLock<Vec<Surface>>,
+    /// There are any: most accesses need not look.
+    has_surfaces: AtomicBool,
     /// The memory is not set up: it answers, but with nothing that was stored.
     noise: AtomicU64,
 }
@@ -30,6 +32,7 @@ impl Vram {
         Ok(Vram {
             stored: CardMemory::private(size)?,
             surfaces: RwLock::default(),
+            has_surfaces: AtomicBool::new(false),
             noise: AtomicU64::new(0),
         })
     }
@@ -42,6 +45,7 @@ impl Vram {
         Ok(Vram {
             stored: CardMemory::shared("gpu-model-vram", 0, size)?,
             surfaces: RwLock::default(),
+            has_surfaces: AtomicBool::new(false),
             noise: AtomicU64::new(0),
         })
     }
@@ -106,6 +110,9 @@ impl Vram {
 
     /// Reads as the chip: bytes where the tile formula puts them. All of the range must exist.
     pub fn read(&self, offset: u64, buf: &mut [u8]) {
+        if !self.has_surfaces.load(Ordering::Acquire) {
+            return self.cpu_read(offset, buf);
+        }
         let surfaces = self.surfaces.read().unwrap_or_else(PoisonError::into_inner);
         let mut done = 0;
         while done < buf.len() {
@@ -119,6 +126,9 @@ impl Vram {
 
     /// Writes as the chip. All of the range must exist.
     pub fn write(&self, offset: u64, data: &[u8]) {
+        if !self.has_surfaces.load(Ordering::Acquire) {
+            return self.cpu_write(offset, data);
+        }
         let surfaces = self.surfaces.read().unwrap_or_else(PoisonError::into_inner);
         let mut done = 0;
         while done < data.len() {
@@ -130,12 +140,15 @@ impl Vram {
         }
     }
 
-    /// Changes the surfaces that detile for the CPU. They must not overlap.
+    /// Changes the surfaces that detile for the CPU. They must not overlap. An access of the chip while the first of
+    /// them is set may find bytes in either order.
     pub fn set_surfaces(&self, new: Vec<Surface>) {
         let mut now = self
             .surfaces
             .write()
             .unwrap_or_else(PoisonError::into_inner);
+        // From now on accesses wait until the bytes have moved.
+        self.has_surfaces.store(true, Ordering::Release);
         for gone in now.iter().filter(|s| !new.contains(s)) {
             self.reorder(gone, false);
         }
@@ -143,6 +156,7 @@ impl Vram {
             self.reorder(added, true);
         }
         *now = new;
+        self.has_surfaces.store(!now.is_empty(), Ordering::Release);
     }
 
     /// Moves the bytes of a surface from the chip's order to the CPU's, or back.
