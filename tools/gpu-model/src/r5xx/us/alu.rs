@@ -4,10 +4,11 @@
 //! Colours and alpha are two halves that are done together: both read what was before. Sums and products are rounded
 //! to the nearest, each on its own. No result is a denormal, but for what OMOD 7 leaves as it is.
 
-use super::decode::{three, Alu, Program, CONSTANTS};
+use super::decode::{Alu, Operand, Program, CONSTANTS, HALF, LANES, ONE};
 use super::machine::{store, temporary, Lane, Pixels};
 use super::note::{Note, Notes};
-use super::word::{Addr, Cmn};
+use super::word::Cmn;
+use std::ops::Range;
 
 /// What an instruction works with.
 pub(super) struct Machine<'a> {
@@ -19,11 +20,8 @@ pub(super) struct Machine<'a> {
     pub notes: &'a mut Notes,
 }
 
-/// Three sources and the presubtract's result.
-struct Sources {
-    rgb: [[Lane; 3]; 4],
-    alpha: [Lane; 4],
-}
+/// Three sources and the presubtract's result, and constants.
+type Sources = [Lane; LANES];
 
 /// Three operands of the colours, three of alpha.
 struct Operands {
@@ -31,13 +29,25 @@ struct Operands {
     alpha: [Lane; 3],
 }
 
-fn each(f: impl FnMut(usize) -> f32) -> Lane {
-    std::array::from_fn(f)
+fn each(mut f: impl FnMut(usize) -> f32) -> Lane {
+    [f(0), f(1), f(2), f(3)]
 }
 
 fn one(a: Lane, f: impl Fn(f32) -> f32) -> Lane {
     each(|n| f(a[n]))
 }
+
+fn plus(a: Lane, b: Lane) -> Lane {
+    each(|n| a[n] + b[n])
+}
+
+/// Sources before there are any.
+const CONSTANT_LANES: Sources = {
+    let mut all = [[0.0; 4]; LANES];
+    all[HALF as usize] = [0.5; 4];
+    all[ONE as usize] = [1.0; 4];
+    all
+};
 
 /// A small float without a sign: four bits of exponent with a bias of 7, three of mantissa, with denormals.
 pub(super) fn float7(code: u8) -> f32 {
@@ -63,32 +73,28 @@ fn comparison(op: u8, lane: Lane) -> u8 {
     (0..4).fold(0, |all, n| all | u8::from(compared(op, lane[n])) << n)
 }
 
-fn modified(lane: Lane, modifier: u8) -> Lane {
-    match modifier {
-        0 => lane,
-        1 => one(lane, |v| -v),
-        2 => one(lane, f32::abs),
-        _ => one(lane, |v| -v.abs()),
+impl Operand {
+    fn of(self, lane: &Lane) -> Lane {
+        each(|n| f32::from_bits(lane[n].to_bits() & self.keep ^ self.flip))
     }
 }
 
 fn presubtracted(op: u8, a: Lane, b: Lane) -> Lane {
-    each(|n| match op {
-        0 => 1.0 - 2.0 * a[n],
-        1 => b[n] - a[n],
-        2 => b[n] + a[n],
-        _ => 1.0 - a[n],
-    })
+    match op {
+        0 => one(a, |a| 1.0 - 2.0 * a),
+        1 => each(|n| b[n] - a[n]),
+        2 => each(|n| b[n] + a[n]),
+        _ => one(a, |a| 1.0 - a),
+    }
 }
 
 /// 0 for a denormal. The document does not say so; but piglit's fs-underflow-mul-compare-zero, by which
 /// 2^-149 is 0, passes on cards (r300-rv530-nohiz-fails.txt of Mesa 24.0 does not have it).
 fn flushed(v: f32) -> f32 {
-    if v.is_subnormal() {
-        0f32.copysign(v)
-    } else {
-        v
-    }
+    const EXPONENT: u32 = 0xff << 23;
+    let bits = v.to_bits();
+    let keep = if bits & EXPONENT == 0 { 1 << 31 } else { !0 };
+    f32::from_bits(bits & keep)
 }
 
 /// Applies OMOD and the clamp to a result. 7 leaves it unchanged.
@@ -97,147 +103,127 @@ fn finished(lane: Lane, omod: u8, clamp: bool) -> Lane {
     let Some(&factor) = FACTORS.get(usize::from(omod)) else {
         return lane;
     };
-    each(|n| {
-        let v = if omod == 0 { lane[n] } else { lane[n] * factor };
-        let v = flushed(v);
-        match clamp {
-            // What is not a number becomes 0.
-            true if v.is_nan() => 0.0,
-            true => v.clamp(0.0, 1.0),
-            false => v,
-        }
-    })
+    let lane = if omod == 0 {
+        one(lane, flushed)
+    } else {
+        one(lane, |v| flushed(v * factor))
+    };
+    if !clamp {
+        return lane;
+    }
+    // What is not a number becomes 0.
+    one(lane, |v| if v.is_nan() { 0.0 } else { v.clamp(0.0, 1.0) })
 }
 
 impl Machine<'_> {
-    /// A source: its address, the channels wanted of it.
-    fn lane(&mut self, (number, constant, relative): (u8, bool, bool), channel: usize) -> Lane {
+    /// Channels of a source, by its address.
+    fn source(
+        &mut self,
+        (number, constant, relative): (u8, bool, bool),
+        channels: Range<usize>,
+        to: &mut [Lane],
+    ) {
         if constant {
             let index = if relative { self.index } else { 0 };
             let at = i32::from(number) + index;
             self.notes
                 .add_if(!(0..CONSTANTS as i32).contains(&at), Note::Relative);
             let at = at.rem_euclid(CONSTANTS as i32) as usize;
-            [self.constants[at][channel]; 4]
+            for (to, v) in to.iter_mut().zip(&self.constants[at][channels]) {
+                *to = [*v; 4];
+            }
         } else if number & 0x80 != 0 {
-            [float7(number & 0x7f); 4]
+            to.fill([float7(number & 0x7f); 4]);
         } else {
             let at = temporary(number, relative, self.index);
-            self.pixels.temporary[at][channel]
+            to.copy_from_slice(&self.pixels.temporary[at][channels]);
         }
     }
 
     fn sources(&mut self, inst: &Alu) -> Sources {
-        let mut s = Sources {
-            rgb: [[[0.0; 4]; 3]; 4],
-            alpha: [[0.0; 4]; 4],
-        };
+        let mut s = CONSTANT_LANES;
         for (n, from) in inst.rgb_addr.each().into_iter().enumerate() {
             if inst.uses_rgb >> n & 1 != 0 {
-                for channel in 0..3 {
-                    s.rgb[n][channel] = self.lane(from, channel);
-                }
+                self.source(from, 0..3, &mut s[4 * n..4 * n + 3]);
             }
         }
         for (n, from) in inst.alpha_addr.each().into_iter().enumerate() {
             if inst.uses_alpha >> n & 1 != 0 {
-                s.alpha[n] = self.lane(from, 3);
+                self.source(from, 3..4, &mut s[4 * n + 3..4 * n + 4]);
             }
         }
-        let op = |a: Addr| a.srcp_op();
         if inst.uses_rgb >> 3 & 1 != 0 {
             for c in 0..3 {
-                s.rgb[3][c] = presubtracted(op(inst.rgb_addr), s.rgb[0][c], s.rgb[1][c]);
+                s[12 + c] = presubtracted(inst.rgb_addr.srcp_op(), s[c], s[4 + c]);
             }
         }
         if inst.uses_alpha >> 3 & 1 != 0 {
-            s.alpha[3] = presubtracted(op(inst.alpha_addr), s.alpha[0], s.alpha[1]);
+            s[15] = presubtracted(inst.alpha_addr.srcp_op(), s[3], s[7]);
         }
         s
     }
 
     fn operands(&mut self, inst: &Alu) -> Operands {
         let s = self.sources(inst);
-        let value = |sel: u8, swizzle: u8| {
-            let sel = usize::from(sel);
-            match swizzle {
-                n @ 0..=2 => s.rgb[sel][usize::from(n)],
-                3 => s.alpha[sel],
-                5 => [0.5; 4],
-                6 => [1.0; 4],
-                _ => [0.0; 4],
-            }
-        };
-        let colour = |sel: u8, swizzle: u16, modifier: u8| {
-            three(swizzle).map(|code| modified(value(sel, code), modifier))
-        };
-        let (rgb, alpha, rgba) = (inst.rgb, inst.alpha, inst.rgba);
-        let single = |sel, swizzle, modifier| modified(value(sel, swizzle), modifier);
+        let one = |o: Operand| o.of(&s[usize::from(o.lane)]);
+        let colours = |[r, g, b]: [Operand; 3]| [one(r), one(g), one(b)];
+        let [ra, rb, rc] = inst.rgb_operands;
+        let [aa, ab, ac] = inst.alpha_operands;
         let mut o = Operands {
-            rgb: [
-                colour(rgb.sel_a(), rgb.swiz_a(), rgb.mod_a()),
-                colour(rgb.sel_b(), rgb.swiz_b(), rgb.mod_b()),
-                colour(rgba.sel_c(), rgba.swiz_c(), rgba.mod_c()),
-            ],
-            alpha: [
-                single(alpha.sel_a(), alpha.swiz_a(), alpha.mod_a()),
-                single(alpha.sel_b(), alpha.swiz_b(), alpha.mod_b()),
-                single(rgba.alpha_sel_c(), rgba.alpha_swiz_c(), rgba.alpha_mod_c()),
-            ],
+            rgb: [colours(ra), colours(rb), colours(rc)],
+            alpha: [one(aa), one(ab), one(ac)],
         };
         // MDH and MDV: A is source 0 of the first pixel, C that of its neighbour; selects and swizzles of both
         // do not count, modifiers do.
         let neighbour = |op: u8, horizontal: u8| if op == horizontal { 1 } else { 2 };
-        if let op @ (11 | 12) = rgba.rgb_op() {
+        if let op @ (11 | 12) = inst.rgba.rgb_op() {
             for c in 0..3 {
-                let source = s.rgb[0][c];
-                o.rgb[0][c] = modified([source[0]; 4], rgb.mod_a());
-                o.rgb[2][c] = modified([source[neighbour(op, 11)]; 4], rgba.mod_c());
+                let source = s[c];
+                o.rgb[0][c] = ra[c].of(&[source[0]; 4]);
+                o.rgb[2][c] = rc[c].of(&[source[neighbour(op, 11)]; 4]);
             }
         }
-        if let op @ (14 | 15) = alpha.op() {
-            let source = s.alpha[0];
-            o.alpha[0] = modified([source[0]; 4], alpha.mod_a());
-            o.alpha[2] = modified([source[neighbour(op, 14)]; 4], rgba.alpha_mod_c());
+        if let op @ (14 | 15) = inst.alpha.op() {
+            let source = s[3];
+            o.alpha[0] = aa.of(&[source[0]; 4]);
+            o.alpha[2] = ac.of(&[source[neighbour(op, 14)]; 4]);
         }
         o
     }
 
-    /// A product; with US_CONFIG 1 it is 0 if either factor is.
-    fn product(&self, a: f32, b: f32) -> f32 {
-        if self.program.zero_wins && (a == 0.0 || b == 0.0) {
-            0.0
+    /// Products; with US_CONFIG 1 they are 0 if either factor is.
+    fn product(&self, a: Lane, b: Lane) -> Lane {
+        if self.program.zero_wins {
+            let is_zero = |n: usize| (a[n] == 0.0) | (b[n] == 0.0);
+            each(|n| if is_zero(n) { 0.0 } else { a[n] * b[n] })
         } else {
-            a * b
+            each(|n| a[n] * b[n])
         }
     }
 
     fn dot(&self, o: &Operands, four: bool) -> Lane {
-        each(|n| {
-            let term = |c: usize| self.product(o.rgb[0][c][n], o.rgb[1][c][n]);
-            let sum = term(0) + term(1) + term(2);
-            if four {
-                sum + self.product(o.alpha[0][n], o.alpha[1][n])
-            } else {
-                sum
-            }
-        })
+        let term = |c: usize| self.product(o.rgb[0][c], o.rgb[1][c]);
+        let sum = plus(plus(term(0), term(1)), term(2));
+        if four {
+            plus(sum, self.product(o.alpha[0], o.alpha[1]))
+        } else {
+            sum
+        }
     }
 
     /// Computes one lane of the operations that both halves share.
     fn common(&self, op: Common, [a, b, c]: [Lane; 3]) -> Lane {
-        each(|n| {
-            let (a, b, c) = (a[n], b[n], c[n]);
-            match op {
-                Common::Mad => self.product(a, b) + c,
-                Common::Min if a < b => a,
-                Common::Max if a >= b => a,
-                Common::Cnd if c > 0.5 => a,
-                Common::Cmp if c >= 0.0 => a,
-                Common::Min | Common::Max | Common::Cnd | Common::Cmp => b,
-                Common::Frc => a - a.floor(),
-            }
-        })
+        let choose = |takes: fn(f32, f32, f32) -> bool| {
+            each(|n| if takes(a[n], b[n], c[n]) { a[n] } else { b[n] })
+        };
+        match op {
+            Common::Mad => plus(self.product(a, b), c),
+            Common::Min => choose(|a, b, _| a < b),
+            Common::Max => choose(|a, b, _| a >= b),
+            Common::Cnd => choose(|_, _, c| c > 0.5),
+            Common::Cmp => choose(|_, _, c| c >= 0.0),
+            Common::Frc => one(a, |a| a - a.floor()),
+        }
     }
 
     fn alpha(&self, op: u8, o: &Operands, dot: Lane) -> Lane {
@@ -266,17 +252,14 @@ impl Machine<'_> {
     }
 
     fn colours(&self, op: u8, o: &Operands, (dot, scalar): (Lane, Lane)) -> [Lane; 3] {
-        let by_lane =
-            |op| std::array::from_fn(|c| self.common(op, [o.rgb[0][c], o.rgb[1][c], o.rgb[2][c]]));
+        let lane = |op, c: usize| self.common(op, [o.rgb[0][c], o.rgb[1][c], o.rgb[2][c]]);
+        let by_lane = |op| [lane(op, 0), lane(op, 1), lane(op, 2)];
         match op {
             0 | 11 | 12 => by_lane(Common::Mad),
             1 | 2 => [dot; 3],
             3 => {
-                let sum = each(|n| {
-                    let term = |c: usize| self.product(o.rgb[0][c][n], o.rgb[1][c][n]);
-                    term(0) + term(1) + o.rgb[2][2][n]
-                });
-                [sum; 3]
+                let term = |c: usize| self.product(o.rgb[0][c], o.rgb[1][c]);
+                [plus(plus(term(0), term(1)), o.rgb[2][2]); 3]
             }
             4 => by_lane(Common::Min),
             5 => by_lane(Common::Max),
@@ -298,12 +281,20 @@ impl Machine<'_> {
         } else {
             [0.0; 4]
         };
-        let scalar = self.alpha(alpha_op, &o, dot);
-        let colours = self.colours(rgb_op, &o, (dot, scalar));
-        let (omod, clamp) = (inst.rgb.omod(), cmn.rgb_clamp());
-        let [r, g, b] = colours.map(|lane| finished(lane, omod, clamp));
-        let a = finished(scalar, inst.alpha.omod(), cmn.alpha_clamp());
-        let result = [r, g, b, a];
+        let mut result = [[0.0; 4]; 4];
+        let mut scalar = [0.0; 4];
+        if inst.needs_alpha {
+            scalar = self.alpha(alpha_op, &o, dot);
+            result[3] = finished(scalar, inst.alpha.omod(), cmn.alpha_clamp());
+        }
+        if inst.needs_rgb {
+            let (omod, clamp) = (inst.rgb.omod(), cmn.rgb_clamp());
+            let colours = self.colours(rgb_op, &o, (dot, scalar));
+            for (to, lane) in result.iter_mut().zip(colours) {
+                *to = finished(lane, omod, clamp);
+            }
+        }
+        let [r, _, _, a] = result;
         let to = |number, relative| temporary(number, relative, self.index);
         let rgb_to = to(inst.rgba.addrd(), inst.rgba.addrd_rel());
         let alpha_to = to(inst.alpha.addrd(), inst.alpha.addrd_rel());

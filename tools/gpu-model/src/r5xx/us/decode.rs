@@ -43,6 +43,42 @@ pub(super) enum Body {
     Flow(FcInst, FcAddr),
 }
 
+/// Lanes that operands are taken from: red, green, blue, alpha of three sources and of the presubtract's result,
+/// then 0, 0.5 and 1.
+pub(super) const LANES: usize = 19;
+const ZERO: u8 = 16;
+pub(super) const HALF: u8 = 17;
+pub(super) const ONE: u8 = 18;
+
+/// Where a lane of an operand comes from, and what becomes of its sign: which bits stay, and which change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operand {
+    pub lane: u8,
+    pub keep: u32,
+    pub flip: u32,
+}
+
+impl Operand {
+    fn new(sel: u8, swizzle: u8, modifier: u8) -> Self {
+        const SIGN: u32 = 1 << 31;
+        Operand {
+            lane: match swizzle {
+                n @ 0..=3 => 4 * sel + n,
+                5 => HALF,
+                6 => ONE,
+                _ => ZERO,
+            },
+            keep: if modifier & 2 != 0 { !SIGN } else { !0 },
+            flip: if modifier & 1 != 0 { SIGN } else { 0 },
+        }
+    }
+
+    /// Those of the colours.
+    fn three(sel: u8, swizzle: u16, modifier: u8) -> [Self; 3] {
+        three(swizzle).map(|code| Self::new(sel, code, modifier))
+    }
+}
+
 /// Dwords 1 to 5 of ALU and OUT.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alu {
@@ -54,6 +90,12 @@ pub(super) struct Alu {
     /// Sources of which colours are read, and alphas; bit 3: the presubtract's result.
     pub uses_rgb: u8,
     pub uses_alpha: u8,
+    /// Something looks at what the colours come to, or alpha.
+    pub needs_rgb: bool,
+    pub needs_alpha: bool,
+    /// A, B and C of the colours, and of alpha.
+    pub rgb_operands: [[Operand; 3]; 3],
+    pub alpha_operands: [Operand; 3],
 }
 
 /// An instruction.
@@ -66,6 +108,7 @@ pub(super) struct Instruction {
 /// A program, ready to run.
 #[derive(Clone, Debug)]
 pub struct Program {
+    /// Instructions of the range.
     pub(super) slots: Vec<Instruction>,
     pub(super) first: u16,
     pub(super) end: u16,
@@ -96,22 +139,36 @@ fn swizzle_uses(sel: u8, swizzles: &[u8]) -> (u8, u8) {
 }
 
 /// The three codes of a swizzle.
-pub(super) fn three(swizzle: u16) -> [u8; 3] {
+fn three(swizzle: u16) -> [u8; 3] {
     [0, 3, 6].map(|n| (swizzle >> n & 7) as u8)
 }
 
 impl Alu {
-    fn new(words: [u32; 6]) -> Self {
+    fn new(cmn: Cmn, words: [u32; 6]) -> Self {
+        let rgb = RgbInst::from(words[3]);
+        let alpha = AlphaInst::from(words[4]);
+        let rgba = RgbaInst::from(words[5]);
         let mut alu = Alu {
             rgb_addr: words[1].into(),
             alpha_addr: words[2].into(),
-            rgb: words[3].into(),
-            alpha: words[4].into(),
-            rgba: words[5].into(),
+            rgb,
+            alpha,
+            rgba,
             uses_rgb: 0,
             uses_alpha: 0,
+            needs_rgb: false,
+            needs_alpha: false,
+            rgb_operands: [
+                Operand::three(rgb.sel_a(), rgb.swiz_a(), rgb.mod_a()),
+                Operand::three(rgb.sel_b(), rgb.swiz_b(), rgb.mod_b()),
+                Operand::three(rgba.sel_c(), rgba.swiz_c(), rgba.mod_c()),
+            ],
+            alpha_operands: [
+                Operand::new(alpha.sel_a(), alpha.swiz_a(), alpha.mod_a()),
+                Operand::new(alpha.sel_b(), alpha.swiz_b(), alpha.mod_b()),
+                Operand::new(rgba.alpha_sel_c(), rgba.alpha_swiz_c(), rgba.alpha_mod_c()),
+            ],
         };
-        let (rgb, alpha, rgba) = (alu.rgb, alu.alpha, alu.rgba);
         for (sel, swizzles) in [
             (rgb.sel_a(), &three(rgb.swiz_a())[..]),
             (rgb.sel_b(), &three(rgb.swiz_b())),
@@ -139,6 +196,12 @@ impl Alu {
         };
         alu.uses_rgb = more(alu.uses_rgb, alu.rgb_addr.srcp_op());
         alu.uses_alpha = more(alu.uses_alpha, alu.alpha_addr.srcp_op());
+        let masks = cmn.wmask() | cmn.omask();
+        let compares = |of_alpha| rgb.alu_wmask() && cmn.alu_result_sel() == of_alpha;
+        alu.needs_rgb = masks & 7 != 0 || compares(false);
+        alu.needs_alpha = masks & 8 != 0 || compares(true) || alpha.w_omask();
+        // SOP takes alpha's result.
+        alu.needs_alpha |= alu.needs_rgb && rgba.rgb_op() == 10;
         alu
     }
 
@@ -190,7 +253,7 @@ impl Instruction {
         let body = match cmn.kind() {
             kind::FC => Body::Flow(words[2].into(), words[3].into()),
             kind::TEX => Body::Tex(words[1].into(), words[2].into(), words[3].into()),
-            _ => Body::Alu(Alu::new(words)),
+            _ => Body::Alu(Alu::new(cmn, words)),
         };
         Instruction { cmn, body }
     }
@@ -203,15 +266,18 @@ impl Program {
         let get = |slot: usize| {
             std::array::from_fn(|n| code.get(slot * DWORDS + n).copied().unwrap_or(0))
         };
-        let slots: Vec<_> = (0..SLOTS).map(|n| Instruction::new(get(n))).collect();
         let addr = CodeAddr::from(control.code_addr);
         let range = CodeAddr::from(control.code_range);
         let offset = (control.code_offset & 0x1ff) as u16;
         let last = |n: u16| (n + offset) % SLOTS as u16;
+        let range = (range.low(), range.high() + 1);
+        let in_range = (0..range.1).map(|n| usize::from(range.0 + n) % SLOTS);
+        let slots: Vec<_> = in_range.map(|n| Instruction::new(get(n))).collect();
+        let end = last(addr.high());
         let mut program = Program {
             first: last(addr.low()),
-            end: last(addr.high()),
-            range: (range.low(), range.high() + 1),
+            end,
+            range,
             offset,
             zero_wins: control.config >> 1 & 1 != 0,
             booleans: control.booleans,
@@ -223,23 +289,22 @@ impl Program {
             notes: Notes::NONE,
             slots,
         };
-        program.look_over(addr);
+        let mut notes = Notes::NONE;
+        notes.add_if(addr.high() < addr.low(), Note::Wraps);
+        let last = Cmn::from(get(usize::from(end))[0]);
+        notes.add_if(last.kind() != kind::OUT, Note::LastNotOut);
+        program.look_over(&mut notes);
+        program.notes = notes;
         program
     }
 
-    fn look_over(&mut self, addr: CodeAddr) {
-        let mut notes = Notes::NONE;
-        notes.add_if(addr.high() < addr.low(), Note::Wraps);
-        let end = &self.slots[usize::from(self.end)];
-        notes.add_if(end.cmn.kind() != kind::OUT, Note::LastNotOut);
-        for n in 0..self.range.1 {
-            let slot = usize::from(self.range.0 + n) % SLOTS;
-            let i = self.slots[slot];
+    fn look_over(&mut self, notes: &mut Notes) {
+        for i in &self.slots {
             match i.body {
                 Body::Alu(alu) => {
                     self.temporaries = self.temporaries.max(alu.temporaries());
                     self.depth |= i.cmn.kind() == kind::OUT && alu.alpha.w_omask();
-                    alu.notes(i.cmn, &mut notes);
+                    alu.notes(i.cmn, notes);
                 }
                 Body::Tex(inst, a, d) => {
                     let mut most = usize::from(a.src().max(a.dst()));
@@ -258,7 +323,6 @@ impl Program {
                 Body::Flow(..) => {}
             }
         }
-        self.notes = notes;
     }
 
     /// True if it can kill a pixel.

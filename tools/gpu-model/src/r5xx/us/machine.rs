@@ -140,12 +140,12 @@ impl Program {
                 run.notes.add(Note::TimeOut);
                 return run;
             }
-            if (at.wrapping_sub(self.range.0)) % SLOTS as u16 >= self.range.1 {
+            let in_range = at.wrapping_sub(self.range.0) % SLOTS as u16;
+            let Some(i) = self.slots.get(usize::from(in_range)) else {
                 run.notes.add(Note::Range);
                 return run;
-            }
+            };
             run.steps += 1;
-            let i = &self.slots[usize::from(at)];
             let mut next = (at + 1) % SLOTS as u16;
             let active = flow.active();
             match &i.body {
@@ -188,6 +188,9 @@ impl Program {
 
 /// Pixels that write each channel: those that may and whose predicate lets them.
 fn channel_masks(cmn: Cmn, pixels: &Pixels, writers: u8) -> [u8; 4] {
+    if (cmn.rgb_pred_sel(), cmn.alpha_pred_sel()) == (0, 0) {
+        return [writers; 4];
+    }
     let p = &pixels.predicate;
     let of = |select: u8, own: usize, invert: bool| {
         let bits = match select {
