@@ -30,6 +30,10 @@ pub(super) struct Packing {
     pub fields: Vec<Field>,
     /// Which of A, R, G, B (0 to 3) goes to C0 to C3: US_OUT_FMT 15:8.
     pub selects: [u8; 4],
+    /// C0 to C3 are its four bytes, each from 0 to 1: what most pixels are.
+    plain: bool,
+    /// No lane is a float.
+    fixed: bool,
 }
 
 /// US_OUT_FMT 4:0, those that name a width.
@@ -108,8 +112,14 @@ impl Packing {
                 .collect(),
         };
         fields.retain(|f| usize::from(f.shift + f.bits) <= 8 * bytes);
+        let is_byte = |(n, f): (usize, &Field)| {
+            let at = (usize::from(f.lane), usize::from(f.shift), f.bits);
+            at == (n, 8 * n, 8) && f.coding == Coding::Unsigned
+        };
         Some(Packing {
             bytes,
+            plain: fields.len() == 4 && fields.iter().enumerate().all(is_byte),
+            fixed: fields.iter().all(|f| f.coding != Coding::Float),
             fields,
             selects,
         })
@@ -118,16 +128,21 @@ impl Packing {
     /// Red, green, blue, alpha in the order of lanes.
     pub fn lanes(&self, colour: Vec4) -> Vec4 {
         let [r, g, b, a] = colour;
-        self.selects.map(|s| [a, r, g, b][usize::from(s)])
+        let argb = [a, r, g, b];
+        std::array::from_fn(|n| argb[usize::from(self.selects[n] & 3)])
     }
 
     /// True if no lane is a float.
     pub fn is_fixed(&self) -> bool {
-        self.fields.iter().all(|f| f.coding != Coding::Float)
+        self.fixed
     }
 
     /// Bits of a pixel.
     pub fn pack(&self, lanes: Vec4) -> u128 {
+        if self.plain {
+            let bytes = std::array::from_fn(|n| unsigned(lanes[n], 255.0) as u8);
+            return u32::from_le_bytes(bytes).into();
+        }
         let bits = |f: &Field| u128::from(f.encode(lanes[usize::from(f.lane)])) << f.shift;
         self.fields.iter().map(bits).fold(0, |all, b| all | b)
     }
@@ -136,6 +151,9 @@ impl Packing {
     /// "duplicated for all 3 channels" (R5xx guide, list of data types, 9); it is alpha as well where the shader's alpha
     /// was stored. (Inferred: cards blend both luminance and alpha by the alpha of the target, and come out right.)
     pub fn unpack(&self, pixel: u128) -> Vec4 {
+        if self.plain {
+            return (pixel as u32).to_le_bytes().map(|b| f32::from(b) / 255.0);
+        }
         if let (1, [only]) = (self.bytes, &self.fields[..]) {
             let v = only.decode(pixel as u32 & 0xff);
             return [v, v, v, if self.selects[2] == 0 { v } else { 1.0 }];
@@ -166,8 +184,7 @@ impl Field {
             Coding::Float if self.bits == 16 => u32::from(half(v)),
             Coding::Float => v.to_bits(),
             _ if v.is_nan() => 0,
-            // Directly from the float, to the nearest (digest of 3D, D-26).
-            Coding::Unsigned => (wide.clamp(0.0, 1.0) * self.most() + 0.5).floor() as u32,
+            Coding::Unsigned => unsigned(v, self.most()),
             Coding::Signed => {
                 let most = ((1u64 << (self.bits - 1)) - 1) as f64;
                 let v = (wide.clamp(-1.0, 1.0) * most).round() as i32;
@@ -184,6 +201,12 @@ impl Field {
             Coding::Signed => signed(v, self.bits.into()),
         }
     }
+}
+
+/// A number from 0 to 1 as one from 0 to `most`: directly from the float, to the nearest (digest of 3D, D-26). What is
+/// not a number becomes 0.
+fn unsigned(v: f32, most: f64) -> u32 {
+    (f64::from(v).clamp(0.0, 1.0) * most + 0.5) as u32
 }
 
 /// A signed number of so many bits, of which the largest is 1.

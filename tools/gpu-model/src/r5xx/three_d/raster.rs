@@ -83,29 +83,40 @@ impl Scan {
 
     /// Samples of four pixels that a shape covers.
     pub fn cover(&self, shape: &Shape, bounds: &[i64; 4], (x, y): (i64, i64)) -> Covered {
-        let mut covered = Covered {
-            x,
-            y,
-            samples: [0; 4],
-        };
-        for (n, out) in covered.samples.iter_mut().enumerate() {
-            let (x, y) = (x + (n as i64 & 1), y + (n as i64 >> 1));
-            if x < bounds[0] || x > bounds[2] || y < bounds[1] || y > bounds[3] {
-                continue;
+        let mut samples = [0; 4];
+        let drawn = self.drawn(bounds, (x, y));
+        if drawn == 0 {
+            return Covered { x, y, samples };
+        }
+        for (s, (sx, sy)) in self.samples.iter().enumerate() {
+            let (px, py) = (PARTS * x + sx, PARTS * y + sy);
+            let mut inside = drawn;
+            for e in &shape.edges {
+                let first = e.a * px + e.b * py + e.c - i64::from(!e.closed);
+                let (right, below) = (e.a * PARTS, e.b * PARTS);
+                let is_in = |v: i64, n: u32| u32::from(v >= 0) << n;
+                inside &= is_in(first, 0)
+                    | is_in(first + right, 1)
+                    | is_in(first + below, 2)
+                    | is_in(first + right + below, 3);
             }
-            if self.rule & ALL != ALL && !self.inside(x, y) {
-                continue;
-            }
-            let door = self.screen_door >> (6 * n) & 63;
-            for (s, (sx, sy)) in self.samples.iter().enumerate() {
-                let (px, py) = (PARTS * x + sx, PARTS * y + sy);
-                let on = |e: &super::setup::Edge| e.a * px + e.b * py + e.c >= i64::from(!e.closed);
-                if door >> s & 1 != 0 && shape.edges.iter().all(on) {
-                    *out |= 1 << s;
-                }
+            for (n, out) in samples.iter_mut().enumerate() {
+                let door = self.screen_door >> (6 * n + s) & 1;
+                *out |= ((inside >> n & door) << s) as u8;
             }
         }
-        covered
+        Covered { x, y, samples }
+    }
+
+    /// Those of four pixels that the bounds and SC_CLIP_RULE let through, a bit each.
+    fn drawn(&self, bounds: &[i64; 4], (x, y): (i64, i64)) -> u32 {
+        let mut all = 0;
+        for n in 0..4 {
+            let (x, y) = (x + (n & 1), y + (n >> 1));
+            let here = x >= bounds[0] && x <= bounds[2] && y >= bounds[1] && y <= bounds[3];
+            all |= u32::from(here && (self.rule & ALL == ALL || self.inside(x, y))) << n;
+        }
+        all
     }
 
     /// SC_CLIP_RULE's bit of the rectangles that a pixel is in.

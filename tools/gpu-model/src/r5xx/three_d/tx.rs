@@ -15,6 +15,9 @@ const UNITS: usize = 16;
 const NOTHING: Vec4 = [0.0, 0.0, 0.0, 1.0];
 /// TX_FILTER1 21: blue is a DXT block's component 0.
 const BLUE_FIRST: u32 = 1 << 21;
+/// [`Unit::picks`]: 0 and 1.
+const PICK_ZERO: u8 = 4;
+const PICK_ONE: u8 = 5;
 /// Coordinates are kept from being further out than this, in texels.
 const FAR: f32 = (1 << 24) as f32;
 
@@ -26,6 +29,8 @@ struct Unit {
     filter: [u32; 2],
     /// TX_FORMAT1.
     format1: u32,
+    /// Red, green, blue, alpha are these of components 0 to 3, 0 and 1.
+    picks: [u8; 4],
     border: Vec4,
 }
 
@@ -50,13 +55,15 @@ impl Core {
             let Some(texture) = self.texture(n) else {
                 continue;
             };
+            let format1 = self.seen(reg::TX_FORMAT1 + 4 * n);
             let mut unit = Unit {
                 texture,
                 filter: [
                     self.seen(reg::TX_FILTER0 + 4 * n),
                     self.seen(reg::TX_FILTER1 + 4 * n),
                 ],
-                format1: self.seen(reg::TX_FORMAT1 + 4 * n),
+                format1,
+                picks: picks(format1),
                 border: [0.0; 4],
             };
             let raw = border(
@@ -80,6 +87,31 @@ impl Units {
 /// Which texels of a row, and how much of the second; None is the border.
 type Taps = ([Option<u64>; 2], f32);
 
+/// Which components are red, green, blue, alpha: TX_FORMAT1 20:9.
+fn picks(format1: u32) -> [u8; 4] {
+    [12, 15, 18, 9].map(|shift: u32| match (format1 >> shift & 7) as u8 {
+        n @ 0..=3 => n,
+        5 => PICK_ONE,
+        _ => PICK_ZERO,
+    })
+}
+
+/// The largest whole number that is not above a coordinate, which is no further out than [`FAR`].
+fn floor(v: f32) -> f32 {
+    let near = v as i32 as f32;
+    near - f32::from(u8::from(near > v))
+}
+
+/// A whole number, again from 0 after so many.
+fn repeated(i: i64, n: i64) -> i64 {
+    // Most are there already, and a division takes longer than the rest.
+    if (0..n).contains(&i) {
+        i
+    } else {
+        i.rem_euclid(n)
+    }
+}
+
 /// A coordinate in texels by a wrap mode: among so many texels.
 fn wrapped(mode: u32, u: f32, size: u64, smooth: bool) -> Taps {
     let u = if u.is_nan() { 0.0 } else { u.clamp(-FAR, FAR) };
@@ -97,9 +129,9 @@ fn wrapped(mode: u32, u: f32, size: u64, smooth: bool) -> Taps {
     };
     let n = size as i64;
     let texel = |i: i64| match mode {
-        0 => Some(i.rem_euclid(n) as u64),
+        0 => Some(repeated(i, n) as u64),
         1 => {
-            let i = i.rem_euclid(2 * n);
+            let i = repeated(i, 2 * n);
             Some(i.min(2 * n - 1 - i) as u64)
         }
         // The end of the range is the last texel, if nothing is mixed.
@@ -108,11 +140,11 @@ fn wrapped(mode: u32, u: f32, size: u64, smooth: bool) -> Taps {
         _ => Some(i.clamp(0, n - 1) as u64),
     };
     if !smooth {
-        let i = texel(u.floor() as i64);
+        let i = texel(floor(u) as i64);
         return ([i, i], 0.0);
     }
     let u = u - 0.5;
-    let first = u.floor();
+    let first = floor(u);
     let i = first as i64;
     ([texel(i), texel(i + 1)], u - first)
 }
@@ -149,13 +181,9 @@ impl Unit {
     }
 
     /// Red, green, blue, alpha of components: TX_FORMAT1 20:9, and GAMMA.
-    fn selected(&self, c: Vec4) -> Vec4 {
-        let pick = |shift: u32| match self.format1 >> shift & 7 {
-            n @ 0..=3 => c[n as usize],
-            5 => 1.0,
-            _ => 0.0,
-        };
-        let [r, g, b, a] = [12, 15, 18, 9].map(pick);
+    fn selected(&self, [c0, c1, c2, c3]: Vec4) -> Vec4 {
+        let all = [c0, c1, c2, c3, 0.0, 1.0, 0.0, 0.0];
+        let [r, g, b, a] = self.picks.map(|n| all[usize::from(n & 7)]);
         if self.format1 >> 21 & 1 != 0 {
             [linear(r), linear(g), linear(b), a]
         } else {
@@ -258,6 +286,12 @@ impl Unit {
         }
     }
 
+    /// True if a place has the same texels at each level of detail.
+    fn has_one_level(&self) -> bool {
+        let [mag, min] = [9, 11].map(|n| self.filter[0] >> n & 3 == 1);
+        mag == min && !matches!(self.filter[0] >> 13 & 3, 1 | 2)
+    }
+
     fn pixel(&self, mc: &mut Mc, at: [f32; 3], face: u64, lambda: f32) -> Vec4 {
         let (finest, last) = (self.texture.finest, self.texture.last);
         let lambda = if lambda.is_nan() { 0.0 } else { lambda };
@@ -315,7 +349,12 @@ impl Unit {
                 *place = [s * scale[0], t * scale[1], 0.0];
             }
         }
-        let lambda = self.detail(lookup, &distances);
+        // Which level does not matter where there is one, and one filter.
+        let lambda = if self.has_one_level() {
+            [0.0; 4]
+        } else {
+            self.detail(lookup, &distances)
+        };
         let all: [Vec4; 4] =
             std::array::from_fn(|p| self.pixel(mc, places[p], faces[p], lambda[p]));
         std::array::from_fn(|c| std::array::from_fn(|p| all[p][c]))
