@@ -172,6 +172,10 @@ counters! {
     VerticesShaded = "vertices_shaded",
     /// Instructions of vertex programs (R5xx).
     VsInstructions = "vs_instructions",
+    /// Squares of two by two pixels that went through a pixel program (R5xx).
+    QuadsShaded = "quads_shaded",
+    /// Instructions of pixel programs, each for four pixels (R5xx).
+    UsInstructions = "us_instructions",
 }
 
 /// Number of counters.

@@ -54,31 +54,35 @@ struct Terms {
 }
 
 impl Terms {
-    /// A factor of a lane.
-    fn factor(&self, code: u32, lane: usize) -> f32 {
+    /// The factors of the lanes by a code.
+    fn factors(&self, code: u32) -> Vec4 {
         let (s, d, c) = (&self.source, &self.stored, &self.constant);
+        let rest = |v: &Vec4| v.map(|v| 1.0 - v);
         match code {
-            2 | 33 => 1.0,
-            3 | 34 => s[lane],
-            4 | 35 => 1.0 - s[lane],
-            9 | 36 => d[lane],
-            10 | 37 => 1.0 - d[lane],
-            5 | 38 => s[3],
-            6 | 39 => 1.0 - s[3],
-            7 | 40 => d[3],
-            8 | 41 => 1.0 - d[3],
-            11 | 42 if lane == 3 => 1.0,
-            11 | 42 => s[3].min(1.0 - d[3]),
-            43 => c[lane],
-            44 => 1.0 - c[lane],
-            45 => c[3],
-            46 => 1.0 - c[3],
+            2 | 33 => [1.0; 4],
+            3 | 34 => *s,
+            4 | 35 => rest(s),
+            9 | 36 => *d,
+            10 | 37 => rest(d),
+            5 | 38 => [s[3]; 4],
+            6 | 39 => [1.0 - s[3]; 4],
+            7 | 40 => [d[3]; 4],
+            8 | 41 => [1.0 - d[3]; 4],
+            11 | 42 => {
+                let least = s[3].min(1.0 - d[3]);
+                [least, least, least, 1.0]
+            }
+            43 => *c,
+            44 => rest(c),
+            45 => [c[3]; 4],
+            46 => [1.0 - c[3]; 4],
             // 1, 32, and undefined codes.
-            _ => 0.0,
+            _ => [0.0; 4],
         }
     }
 
-    fn lane(&self, control: u32, lane: usize) -> f32 {
+    /// Blends the lanes as a control register says.
+    fn lanes(&self, control: u32) -> Vec4 {
         let (mut source, mut stored) = (control >> 16 & 63, control >> 24 & 63);
         // One code for both: alpha and 1 - alpha, or the other way round.
         match source {
@@ -86,18 +90,24 @@ impl Terms {
             13 => (source, stored) = (39, 38),
             _ => {}
         }
-        let (s, d) = (self.source[lane], self.stored[lane]);
-        let (fs, fd) = (self.factor(source, lane), self.factor(stored, lane));
+        let (s, d) = (&self.source, &self.stored);
         let operation = control >> 12 & 7;
-        let v = match operation {
-            0 | 1 => s * fs + d * fd,
-            2 | 3 => s * fs - d * fd,
-            4 => return s.min(d),
-            5 => return s.max(d),
-            _ => d * fd - s * fs,
-        };
+        let each = |f: fn(f32, f32) -> f32| std::array::from_fn(|n| f(s[n], d[n]));
         match operation {
-            0 | 2 | 6 if !v.is_nan() => v.clamp(0.0, 1.0),
+            4 => return each(f32::min),
+            5 => return each(f32::max),
+            _ => {}
+        }
+        let (fs, fd) = (self.factors(source), self.factors(stored));
+        let mixed = |n: usize| match operation {
+            0 | 1 => s[n] * fs[n] + d[n] * fd[n],
+            2 | 3 => s[n] * fs[n] - d[n] * fd[n],
+            _ => d[n] * fd[n] - s[n] * fs[n],
+        };
+        let v = std::array::from_fn(mixed);
+        match operation {
+            // What is not a number stays.
+            0 | 2 | 6 => v.map(|v| v.clamp(0.0, 1.0)),
             _ => v,
         }
     }
@@ -134,8 +144,11 @@ impl Blend {
         } else {
             self.colour
         };
-        let of = |lane| terms.lane(if lane == 3 { alpha } else { self.colour }, lane);
-        [of(0), of(1), of(2), of(3)]
+        let mut lanes = terms.lanes(self.colour);
+        if alpha != self.colour {
+            lanes[3] = terms.lanes(alpha)[3];
+        }
+        lanes
     }
 
     /// DISCARD_SRC_PIXELS, by bytes of the source.
@@ -170,36 +183,55 @@ impl Blend {
             | term(0, !source & !stored)
     }
 
-    /// Writes a sample of a pixel.
-    pub fn write(&self, mc: &mut Mc, c: &Colour, (x, y, sample): (i64, i64, usize), colour: Vec4) {
+    /// Writes a sample of two pixels that are side by side, of those that are drawn.
+    pub fn write(
+        &self,
+        mc: &mut Mc,
+        c: &Colour,
+        (x, y, sample): (i64, i64, usize),
+        mut drawn: [bool; 2],
+        colours: [Vec4; 2],
+    ) {
         let mask = c.mask;
         if mask == 0 {
             return;
         }
-        let mut lanes = c.packing.lanes(colour);
-        if c.packing.is_fixed() {
-            lanes = lanes.map(|v| if v.is_nan() { 0.0 } else { v.clamp(-1.0, 1.0) });
+        let lanes = colours.map(|colour| {
+            let lanes = c.packing.lanes(colour);
+            if c.packing.is_fixed() {
+                lanes.map(|v| if v.is_nan() { 0.0 } else { v.clamp(-1.0, 1.0) })
+            } else {
+                lanes
+            }
+        });
+        for (drawn, lanes) in drawn.iter_mut().zip(lanes) {
+            *drawn &= !self.discards(lanes);
         }
-        if self.discards(lanes) {
+        if drawn == [false; 2] {
             return;
         }
-        let address = c.target.address(x as u64, y as u64, sample as u64);
-        let mut bytes = [0; 16];
-        let old = if c.whole && !self.blends() && self.rop & 4 == 0 {
-            0
+        let pair = c.target.pair(x as u64, y as u64, sample as u64);
+        let (blends, combines) = (self.blends(), self.rop & 4 != 0);
+        let old = if c.whole && !blends && !combines {
+            [0; 2]
         } else {
-            mc.peek(address, &mut bytes[..c.packing.bytes]);
-            u128::from_le_bytes(bytes)
+            pair.read(mc)
         };
-        if self.blends() {
-            lanes = self.blended(c, lanes, c.packing.unpack(old));
-        }
-        let mut new = c.packing.pack(lanes);
-        if self.rop & 4 != 0 {
-            new = self.rop(new, old);
-        }
-        let new = (old & !mask | new & mask).to_le_bytes();
-        mc.poke(address, &new[..c.packing.bytes]);
+        let new = std::array::from_fn(|n| {
+            if !drawn[n] {
+                return 0;
+            }
+            let mut lanes = lanes[n];
+            if blends {
+                lanes = self.blended(c, lanes, c.packing.unpack(old[n]));
+            }
+            let mut new = c.packing.pack(lanes);
+            if combines {
+                new = self.rop(new, old[n]);
+            }
+            old[n] & !mask | new & mask
+        });
+        pair.write(mc, drawn, new);
     }
 }
 
@@ -235,7 +267,7 @@ mod tests {
             stored: [0.5, 0.125, 1.0, 0.25],
             constant: [0.1, 0.2, 0.3, 0.4],
         };
-        let at = |code: u32| t.factor(code, 1);
+        let at = |code: u32| t.factors(code)[1];
         for (gl, d3d, want) in [
             (34, 3, 0.5),
             (35, 4, 0.5),
@@ -250,8 +282,8 @@ mod tests {
             assert_eq!((at(gl), at(d3d)), (want, want), "{gl}");
         }
         assert_eq!([at(43), at(44), at(45), at(46)], [0.2, 0.8, 0.4, 0.6]);
-        assert_eq!(t.factor(42, 3), 1.0);
-        let lane = |operation: u32| t.lane(operation << 12 | 33 << 16 | 33 << 24, 2);
+        assert_eq!(t.factors(42)[3], 1.0);
+        let lane = |operation: u32| t.lanes(operation << 12 | 33 << 16 | 33 << 24)[2];
         assert_eq!(lane(0), 1.0);
         assert_eq!(lane(1), 1.75);
         assert_eq!(lane(2), 0.0);
@@ -260,9 +292,9 @@ mod tests {
         assert_eq!(lane(5), 1.0);
         assert_eq!(lane(6), 0.25);
         // 2 and 1 are 1 and 0, by their D3D names.
-        assert_eq!(t.lane(2 << 16 | 1 << 24, 0), 0.25);
+        assert_eq!(t.lanes(2 << 16 | 1 << 24)[0], 0.25);
         // One code for both.
-        assert_eq!(t.lane(12 << 16, 0), 0.25 * 0.625 + 0.5 * 0.375);
+        assert_eq!(t.lanes(12 << 16)[0], 0.25 * 0.625 + 0.5 * 0.375);
     }
 
     /// §15.4: 0.25, 0.5, 1 are 0ff, 1ff, 3ff.

@@ -61,6 +61,9 @@ pub(crate) struct Drawing {
     alike: Option<bool>,
     /// Samples that passed.
     pub passed: u64,
+    /// Squares that the program ran over, and its instructions.
+    pub shaded: u64,
+    pub steps: u64,
     /// What the program did that it should not.
     pub notes: Notes,
 }
@@ -86,6 +89,8 @@ impl Drawing {
             now: None,
             alike: None,
             passed: 0,
+            shaded: 0,
+            steps: 0,
         }
     }
 
@@ -144,6 +149,8 @@ impl Drawing {
                 let done = self.p.four(mc, pixels, shape, (covered, &mut self.alike));
                 *left = left.saturating_sub(1 + done.steps);
                 self.passed += done.passed;
+                self.shaded += u64::from(done.steps != 0);
+                self.steps += done.steps;
                 self.notes.join(done.notes);
             }
             self.now = None;
@@ -200,25 +207,33 @@ impl Pipeline {
         own: Option<[f32; 4]>,
     ) -> u64 {
         let mut passed = 0;
-        for (n, mask) in covered.samples.iter_mut().enumerate() {
-            let at = (covered.x + (n as i64 & 1), covered.y + (n as i64 >> 1));
+        if self.depth.is_off() {
+            return covered
+                .samples
+                .iter()
+                .map(|m| u64::from(m.count_ones()))
+                .sum();
+        }
+        let own = own.map(|lane| {
+            lane.map(|v| quantized(f64::from(v.clamp(0.0, 1.0)) * f64::from(0xff_ffffu32)))
+        });
+        for row in 0..2 {
+            let y = covered.y + row as i64;
+            let [left, right] = [2 * row, 2 * row + 1];
             for sample in 0..self.scan.samples.len() {
-                if *mask >> sample & 1 == 0 {
+                let drawn = [left, right].map(|n| covered.samples[n] >> sample & 1 != 0);
+                if drawn == [false; 2] {
                     continue;
                 }
-                let fragment = match own {
-                    Some(lane) => {
-                        quantized(f64::from(lane[n].clamp(0.0, 1.0)) * f64::from(0xff_ffffu32))
-                    }
-                    None => self.depth_at(shape, at, sample),
+                let fragments = match own {
+                    Some(depths) => [depths[left], depths[right]],
+                    None => [0, 1].map(|x| self.depth_at(shape, (covered.x + x, y), sample)),
                 };
-                if self
-                    .depth
-                    .test(mc, (at.0, at.1, sample), fragment, shape.back)
-                {
-                    passed += 1;
-                } else {
-                    *mask &= !(1 << sample);
+                let at = (covered.x, y, sample);
+                let passes = self.depth.test(mc, at, drawn, fragments, shape.back);
+                for (n, pass) in [left, right].into_iter().zip(passes) {
+                    passed += u64::from(pass);
+                    covered.samples[n] &= !(u8::from(!pass) << sample);
                 }
             }
         }
@@ -287,16 +302,20 @@ impl Pipeline {
             four.passed = self.test_depth(mc, shape, &mut c, own);
         }
         let seen = self.seen(shape, (c.x, c.y));
-        for (n, mask) in c.samples.into_iter().enumerate() {
-            let (x, y) = (c.x + (n as i64 & 1), c.y + (n as i64 >> 1));
-            for sample in (0..self.scan.samples.len()).filter(|s| mask >> s & 1 != 0) {
-                for colour in &self.colours {
-                    let out = &pixels.colour[colour.output];
-                    let mut value = [out[0][n], out[1][n], out[2][n], out[3][n]];
-                    if let Some(seen) = seen {
-                        value = self.fog.over(seen[n], value);
+        for colour in &self.colours {
+            let out = &pixels.colour[colour.output];
+            for row in 0..2 {
+                let two = [2 * row, 2 * row + 1];
+                let values = two.map(|n| {
+                    let value = [out[0][n], out[1][n], out[2][n], out[3][n]];
+                    seen.map_or(value, |seen| self.fog.over(seen[n], value))
+                });
+                for sample in 0..self.scan.samples.len() {
+                    let drawn = two.map(|n| c.samples[n] >> sample & 1 != 0);
+                    if drawn != [false; 2] {
+                        let at = (c.x, c.y + row as i64, sample);
+                        self.blend.write(mc, colour, at, drawn, values);
                     }
-                    self.blend.write(mc, colour, (x, y, sample), value);
                 }
             }
         }

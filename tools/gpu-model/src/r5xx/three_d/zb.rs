@@ -50,8 +50,8 @@ fn operated(operation: u32, old: u32, reference: u32) -> u32 {
 
 /// A depth of 24 bits from what a plane has.
 pub(super) fn quantized(depth: f64) -> u32 {
-    // What is not a number becomes 0.
-    ((depth + 0.5).floor() as i64).clamp(0, MOST.into()) as u32
+    // What is not a number becomes 0, and so does what is negative: the conversion's direction does not matter for it.
+    ((depth + 0.5) as i64).clamp(0, MOST.into()) as u32
 }
 
 impl Depth {
@@ -109,38 +109,39 @@ impl Depth {
         (new, passes)
     }
 
-    /// Tests a sample of a pixel, and stores what comes of it. True if it passes.
+    /// Tests a sample of two pixels that are side by side, of those that are drawn, and stores what comes of it.
+    /// Returns which of them pass.
     pub fn test(
         &self,
         mc: &mut Mc,
         (x, y, sample): (i64, i64, usize),
-        fragment: u32,
+        drawn: [bool; 2],
+        fragments: [u32; 2],
         back: bool,
-    ) -> bool {
+    ) -> [bool; 2] {
+        if self.is_off() {
+            return drawn;
+        }
         let Some(target) = &self.target else {
-            return true;
+            return drawn;
         };
         let wide = target.bytes == 4;
-        let address = target.address(x as u64, y as u64, sample as u64);
-        let mut bytes = [0; 4];
-        let bytes = &mut bytes[..target.bytes as usize];
+        let pair = target.pair(x as u64, y as u64, sample as u64);
         if let Some(pattern) = self.clear {
-            bytes.copy_from_slice(&pattern.to_le_bytes()[..bytes.len()]);
-            mc.poke(address, bytes);
-            return true;
+            pair.write(mc, drawn, [pattern.into(); 2]);
+            return drawn;
         }
-        if self.is_off() {
-            return true;
+        let stored = pair.read(mc);
+        let (mut passes, mut changes, mut new) = (drawn, [false; 2], stored);
+        for n in 0..2 {
+            if drawn[n] {
+                let (after, pass) = self.outcome(stored[n] as u32, wide, fragments[n], back);
+                (new[n], passes[n]) = (after.into(), pass);
+                changes[n] = new[n] != stored[n];
+            }
         }
-        mc.peek(address, bytes);
-        let stored = bytes
-            .iter()
-            .rev()
-            .fold(0, |all, b| all << 8 | u32::from(*b));
-        let (new, passes) = self.outcome(stored, wide, fragment, back);
-        if new != stored {
-            bytes.copy_from_slice(&new.to_le_bytes()[..bytes.len()]);
-            mc.poke(address, bytes);
+        if changes != [false; 2] {
+            pair.write(mc, changes, new);
         }
         passes
     }
