@@ -12,6 +12,8 @@ const INDX_2: u32 = 0x36;
 
 /// Half of VAP_PROG_STREAM_CNTL: the last element.
 const LAST: u32 = 1 << 13;
+/// VAP_VF_CNTL: VTX_REUSE_DIS.
+const REUSE_DIS: u32 = 1 << 12;
 const FLOAT_3: u32 = 2;
 const FLOAT_4: u32 = 3;
 const BYTE_NORMAL: u32 = 4 | 1 << 15;
@@ -119,6 +121,26 @@ fn indices_name_vertices() {
         let draw = packet(INDX_2, &[vf(1, 3), 0x1_0003, 3]);
         rig.run(&[state(CONSTANT), array(), limits, draw].concat());
         assert_eq!(rig.gpu.take_vertices(), wanted.map(want));
+    }
+}
+
+/// A vertex is shaded once for an index that comes again in the same draw, unless VTX_REUSE_DIS is set (digest of 3D,
+/// §2.1). What comes out is the same, but what the next draw makes of it is its own.
+#[test]
+fn shaded_vertices_are_reused() {
+    let indices = [0x1_0000, 0, 0x0401_0001, 1];
+    let order = [0, 1, 0, 0, 1, 0x401, 1];
+    for (reuses, shaded) in [(0, 4), (REUSE_DIS, 7)] {
+        let rig = Rig::new();
+        put_vertices(&rig, 0x402);
+        let draw = packet(INDX_2, &[&[vf(1, 7) | reuses], &indices[..]].concat());
+        let twice = upload(1024, &[floats([0.0; 4])]);
+        rig.run(&[state(CONSTANT), array(), draw.clone(), twice, draw].concat());
+        let all = rig.gpu.take_vertices();
+        let positions: Vec<_> = all.iter().map(|v| v.position).collect();
+        assert_eq!(positions[..7], order.map(|n| want(n).position));
+        assert_eq!(positions[7..], [Some([0.0; 4]); 7]);
+        assert_eq!(rig.gpu.counter(Counter::VerticesShaded), 2 * shaded);
     }
 }
 
@@ -453,10 +475,10 @@ fn held_indices_fill_the_queue() {
     let rig = Rig::new();
     put_vertices(&rig, 1);
     let number = 1 << 18;
-    // VAP_ALT_NUM_VERTICES, and indices of 32 bits from memory: whatever is there, all beyond the limits.
+    // VAP_ALT_NUM_VERTICES, and indices of 32 bits from memory: whatever is there, all beyond the limits. Each is shaded.
     let limits = [write(0x2134, &[0, 0]), write(0x2088, &[number])].concat();
     rig.run(&[state(CONSTANT), array(), limits].concat());
-    let draw = packet(INDX_2, &[vf(1, 0) | 1 << 14 | 1 << 11]);
+    let draw = packet(INDX_2, &[vf(1, 0) | 1 << 14 | REUSE_DIS | 1 << 11]);
     let indices = packet(0x33, &[0x8000_0810, 0, number]);
     let one = [draw, indices].concat();
     rig.submit(&one.repeat(5));

@@ -40,7 +40,7 @@ pub(super) struct Placed {
 type Polygon = Vec<(Corner, bool)>;
 
 fn dot(a: Vec4, b: Vec4) -> f32 {
-    a.into_iter().zip(b).map(|(a, b)| a * b).sum()
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 }
 
 fn between(a: &Corner, b: &Corner, t: f32) -> Corner {
@@ -105,6 +105,16 @@ impl View {
             .iter()
             .any(|c| c.position.iter().any(|v| !v.is_finite()))
         {
+            return;
+        }
+        // Most are inside of all planes, which then change nothing.
+        let is_inside = |c: &Corner| {
+            let [.., w] = c.position;
+            w >= LEAST_W && self.planes().all(|plane| dot(c.position, plane) >= 0.0)
+        };
+        if corners.iter().all(is_inside) {
+            let all = corners.iter().enumerate();
+            out.extend(all.map(|(n, c)| (self.place(*c), own(n))));
             return;
         }
         let mut polygon: Polygon = Vec::with_capacity(3 + PLANES);

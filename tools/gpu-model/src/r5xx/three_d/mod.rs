@@ -97,6 +97,11 @@ impl VfCntl {
         (7..=11).contains(&(self.0 & 15))
     }
 
+    /// A vertex that has been shaded for an index may serve for the next one with the same.
+    fn reuses(self) -> bool {
+        self.0 >> 12 & 1 == 0
+    }
+
     fn alternative_count(self) -> bool {
         self.0 >> 14 & 1 != 0
     }
@@ -295,7 +300,8 @@ impl Core {
             }
             Walk::State => None,
         };
-        let shading = work.and_then(|(vertices, arrays)| self.shading(vertices, arrays));
+        let reuses = p.control.reuses();
+        let shading = work.and_then(|(vertices, arrays)| self.shading(vertices, arrays, reuses));
         let (mut colour, mut depth) = (false, false);
         let mut first = None;
         self.each_pipe(|core| {
@@ -328,6 +334,7 @@ impl Core {
     pub fn draw_3d(&mut self, draw: &mut Draw) -> Slice {
         if !std::mem::replace(&mut draw.told, true) {
             self.account(draw);
+            self.gfx.three.engine.begin_draw();
         }
         match &mut draw.shading {
             Some(shading) => self.shade(shading),

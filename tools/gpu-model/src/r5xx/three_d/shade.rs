@@ -56,6 +56,8 @@ pub(crate) struct Shading {
     control: Control,
     /// The vertex whose turn it is.
     next: u64,
+    /// It may be one that is shaded already, if it has the same index.
+    reuses: bool,
     /// How far it is.
     progress: Option<Progress>,
     notes: Notes,
@@ -93,8 +95,16 @@ pub(crate) struct Engine {
     dwords: Vec<u32>,
     /// Those of four pixels.
     pixels: Pixels,
+    recent: Recent,
     /// What was shaded, for tests.
     pub kept: Vec<ShadedVertex>,
+}
+
+impl Engine {
+    /// A draw's turn comes.
+    pub fn begin_draw(&mut self) {
+        self.recent.begin();
+    }
 }
 
 /// A fetched dword by VAP_CNTL_STATUS 1:0: as it is, bytes of halves, bytes, halves exchanged.
@@ -107,7 +117,58 @@ fn swapped(dword: u32, swap: u32) -> u32 {
     }
 }
 
+/// Vertices that were shaded, by index: in a mesh, most of a draw's have been when their turn comes. The chip has such a
+/// memory, of a size that no source tells; VTX_REUSE_DIS (VAP_VF_CNTL 12; digest of 3D, §2.1) turns it off.
+#[derive(Default)]
+struct Recent {
+    all: Vec<Kept>,
+    /// The draw whose vertices count.
+    draw: u64,
+}
+
+/// One of them, and what it is of.
+#[derive(Clone, Default)]
+struct Kept {
+    draw: u64,
+    index: u32,
+    vertex: ShadedVertex,
+}
+
+/// Two indices that differ by a multiple of this have the same place.
+const RECENT: usize = 1024;
+
+impl Recent {
+    /// Forgets the vertices of other draws.
+    fn begin(&mut self) {
+        self.all.resize(RECENT, Kept::default());
+        self.draw += 1;
+    }
+
+    fn find(&self, index: u32) -> Option<ShadedVertex> {
+        let kept = self.all.get(index as usize % RECENT)?;
+        ((kept.draw, kept.index) == (self.draw, index)).then_some(kept.vertex)
+    }
+
+    fn keep(&mut self, index: u32, vertex: ShadedVertex) {
+        if let Some(kept) = self.all.get_mut(index as usize % RECENT) {
+            *kept = Kept {
+                draw: self.draw,
+                index,
+                vertex,
+            };
+        }
+    }
+}
+
 impl Shading {
+    /// The index of the vertex whose turn it is; `None` if a vertex with the same must be shaded for itself.
+    fn reused_index(&self) -> Option<u32> {
+        match &self.vertices {
+            Vertices::Indices(all) if self.reuses => all.get(self.next as usize).copied(),
+            _ => None,
+        }
+    }
+
     /// Dwords of the stream that it holds.
     pub fn held(&self) -> usize {
         match &self.vertices {
@@ -152,7 +213,12 @@ impl Core {
 
     /// The work of a draw that begins, as the registers are now. None if there is nothing to say how
     /// vertices are to be converted.
-    pub(super) fn shading(&mut self, vertices: Vertices, arrays: Vec<Array>) -> Option<Shading> {
+    pub(super) fn shading(
+        &mut self,
+        vertices: Vertices,
+        arrays: Vec<Array>,
+        reuses: bool,
+    ) -> Option<Shading> {
         let eight = |core: &Core, at: u32| std::array::from_fn(|n| core.get(at + 4 * n as u32));
         let stream = Stream::new(
             eight(self, reg::VAP_PROG_STREAM_CNTL_0),
@@ -179,6 +245,7 @@ impl Core {
             constants: memories.constants(),
             control: self.program_control(),
             next: 0,
+            reuses,
             progress: None,
             notes: Notes::NONE,
             drawing: None,
@@ -256,6 +323,12 @@ impl Core {
             let mut progress = match s.progress.take() {
                 Some(progress) => progress,
                 None => {
+                    let recent = &self.gfx.three.engine.recent;
+                    if let Some(vertex) = s.reused_index().and_then(|n| recent.find(n)) {
+                        left = left.saturating_sub(1);
+                        self.hand_on(s, &vertex);
+                        continue;
+                    }
                     self.fetch_inputs(s);
                     left = left.saturating_sub(FETCH);
                     program.start()
@@ -285,18 +358,24 @@ impl Core {
             }
             self.notes.count(Counter::VerticesShaded);
             let engine = &mut self.gfx.three.engine;
-            let keeps = engine.kept.len() < self.cfg.keep_vertices;
-            if keeps || s.drawing.is_some() {
-                let vertex = s.format.vertex(&engine.vertex.output);
-                if keeps {
-                    engine.kept.push(vertex);
-                }
-                if let Some(drawing) = &mut s.drawing {
-                    drawing.vertex(&vertex);
-                }
+            let vertex = s.format.vertex(&engine.vertex.output);
+            if let Some(index) = s.reused_index() {
+                engine.recent.keep(index, vertex);
             }
-            s.next += 1;
+            self.hand_on(s, &vertex);
         }
+    }
+
+    /// Hands on the vertex whose turn it is.
+    fn hand_on(&mut self, s: &mut Shading, vertex: &ShadedVertex) {
+        let kept = &mut self.gfx.three.engine.kept;
+        if kept.len() < self.cfg.keep_vertices {
+            kept.push(*vertex);
+        }
+        if let Some(drawing) = &mut s.drawing {
+            drawing.vertex(vertex);
+        }
+        s.next += 1;
     }
 
     /// Draws what primitives there are. False if that takes longer.
@@ -306,6 +385,9 @@ impl Core {
         };
         let pixels = &mut self.gfx.three.engine.pixels;
         let done = drawing.draw(&mut self.mc, pixels, left);
+        let counters = &mut self.notes.counters;
+        counters.add(Counter::QuadsShaded, std::mem::take(&mut drawing.shaded));
+        counters.add(Counter::UsInstructions, std::mem::take(&mut drawing.steps));
         let passed = std::mem::take(&mut drawing.passed) as u32;
         self.gfx.three.passed = self.gfx.three.passed.wrapping_add(passed);
         done
