@@ -152,7 +152,7 @@ impl Packing {
     /// was stored. (Inferred: cards blend both luminance and alpha by the alpha of the target, and come out right.)
     pub fn unpack(&self, pixel: u128) -> Vec4 {
         if self.plain {
-            return (pixel as u32).to_le_bytes().map(|b| f32::from(b) / 255.0);
+            return from_bytes((pixel as u32).to_le_bytes());
         }
         if let (1, [only]) = (self.bytes, &self.fields[..]) {
             let v = only.decode(pixel as u32 & 0xff);
@@ -207,6 +207,11 @@ impl Field {
 /// not a number becomes 0.
 fn unsigned(v: f32, most: f64) -> u32 {
     (f64::from(v).clamp(0.0, 1.0) * most + 0.5) as u32
+}
+
+/// Four components of a byte each, of which the largest is 1.
+pub(super) fn from_bytes(bytes: [u8; 4]) -> Vec4 {
+    bytes.map(|b| f32::from(b) / 255.0)
 }
 
 /// A signed number of so many bits, of which the largest is 1.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! What a texel's bits mean (digest of 3D, §10.2): components 0 to 3, of which 0 has the lowest bits.
 
-use super::packing::{from_half, signed};
+use super::packing::{from_bytes, from_half, signed};
 use crate::r5xx::pvs::Vec4;
 
 /// First bit and width of each component of formats of integers.
@@ -41,7 +41,7 @@ fn integers(bits: u64, fields: &[(u8, u8)], signs: u32) -> Vec4 {
         all[n] = if signs >> n & 1 != 0 && *width > 1 {
             signed(v, u32::from(*width))
         } else {
-            // Both are exact, and so is the nearest quotient.
+            // No component has more than 24 bits: both are exact as floats, and the quotient is the nearest.
             v as f32 / most as f32
         };
     }
@@ -50,8 +50,9 @@ fn integers(bits: u64, fields: &[(u8, u8)], signs: u32) -> Vec4 {
 
 /// Components of a texel that is not in a block; what it has not is 0.
 pub(super) fn plain(format: u32, raw: &[u8; 16], signs: u32) -> Vec4 {
+    // What most textures are.
     if let (12 | 19, 0, [a, b, c, d, ..]) = (format, signs, raw) {
-        return [*a, *b, *c, *d].map(|v| f32::from(v) / 255.0);
+        return from_bytes([*a, *b, *c, *d]);
     }
     let bits = u128::from_le_bytes(*raw);
     let halves = |number: usize| -> Vec4 {
