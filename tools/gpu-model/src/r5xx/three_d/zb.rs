@@ -50,7 +50,8 @@ fn operated(operation: u32, old: u32, reference: u32) -> u32 {
 
 /// A depth of 24 bits from what a plane has.
 pub(super) fn quantized(depth: f64) -> u32 {
-    // What is not a number becomes 0, and so does what is negative: the conversion's direction does not matter for it.
+    // The conversion rounds towards 0: other than downwards only below 0, where the result is 0 either way, as it is for
+    // what is not a number.
     ((depth + 0.5) as i64).clamp(0, MOST.into()) as u32
 }
 
@@ -119,9 +120,6 @@ impl Depth {
         fragments: [u32; 2],
         back: bool,
     ) -> [bool; 2] {
-        if self.is_off() {
-            return drawn;
-        }
         let Some(target) = &self.target else {
             return drawn;
         };
