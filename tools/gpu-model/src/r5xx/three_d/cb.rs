@@ -2,6 +2,7 @@
 //! The colour back end: discard, blend, raster operation, masks (digest of 3D, §13.1, §13.3, §13.4).
 
 use super::packing::{from_half, Packing};
+use super::pair::Pair;
 use super::surfaces::Target;
 use crate::r5xx::mc::Mc;
 use crate::r5xx::pvs::Vec4;
@@ -210,7 +211,7 @@ impl Blend {
         if drawn == [false; 2] {
             return;
         }
-        let pair = c.target.pair(x as u64, y as u64, sample as u64);
+        let pair = Pair::new(&c.target, x as u64, y as u64, sample as u64);
         let (blends, combines) = (self.blends(), self.rop & 4 != 0);
         let old = if c.whole && !blends && !combines {
             [0; 2]

@@ -6,7 +6,8 @@
 //! announces, and locks up on any other number. Vertices go through their program (`shade.rs`), become primitives
 //! (`assemble.rs`), are clipped and placed in the window (`clip.rs`), become edges and planes (`setup.rs`); pixels are
 //! found (`raster.rs`), get what is interpolated (`interp.rs`), are shaded (`us/`, `tx.rs`) and tested (`fog.rs`,
-//! `zb.rs`), and are stored (`cb.rs`, `packing.rs`). `pixel.rs` has it all together, `capture.rs` takes the registers.
+//! `zb.rs`), and are stored (`cb.rs`, `packing.rs`, `pair.rs`). `pixel.rs` has it all together, `capture.rs` takes the
+//! registers.
 
 mod assemble;
 mod capture;
@@ -19,6 +20,7 @@ mod memories;
 mod output;
 mod packets;
 mod packing;
+mod pair;
 mod pixel;
 mod psc;
 mod raster;

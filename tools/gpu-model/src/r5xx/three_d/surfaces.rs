@@ -11,7 +11,6 @@ use crate::r5xx::access::{Access, Unit};
 use crate::r5xx::core::Core;
 use crate::r5xx::disputed::Disputed;
 use crate::r5xx::lint::Rule;
-use crate::r5xx::mc::Mc;
 use crate::r5xx::regs::reg;
 use crate::r5xx::tile::{Layout, Micro, MACRO_BYTES, MICRO_BYTES};
 
@@ -62,81 +61,6 @@ impl Target {
         };
         let (whole, rest) = (offset / piece * piece, offset % piece);
         self.base + whole * self.samples + sample.min(self.samples - 1) * piece + rest
-    }
-
-    /// A sample of two pixels, the second to the right of the first, whose column is even.
-    pub fn pair(&self, x: u64, y: u64, sample: u64) -> Pair {
-        let first = self.address(x, y, sample);
-        Pair {
-            bytes: self.bytes as usize,
-            first,
-            // No row of a tile is narrower than two pixels.
-            second: match self.samples {
-                1 => first + self.bytes,
-                _ => self.address(x + 1, y, sample),
-            },
-        }
-    }
-}
-
-/// Two pixels that are accessed together.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
-    bytes: usize,
-    first: u64,
-    second: u64,
-}
-
-impl Pair {
-    /// One after the other in memory.
-    fn is_one(self) -> bool {
-        self.second == self.first + self.bytes as u64
-    }
-
-    /// Reads both.
-    pub fn read(self, mc: &mut Mc) -> [u128; 2] {
-        let mut raw = [0; 32];
-        let (first, second) = raw[..2 * self.bytes].split_at_mut(self.bytes);
-        if self.is_one() {
-            mc.peek(self.first, &mut raw[..2 * self.bytes]);
-        } else {
-            mc.peek(self.first, first);
-            mc.peek(self.second, second);
-        }
-        [0, self.bytes].map(|at| number(&raw[at..at + self.bytes]))
-    }
-
-    /// Writes those that are to be.
-    pub fn write(self, mc: &mut Mc, which: [bool; 2], pixels: [u128; 2]) {
-        let mut raw = [0; 32];
-        for (n, pixel) in pixels.into_iter().enumerate() {
-            let at = n * self.bytes;
-            raw[at..at + self.bytes].copy_from_slice(&pixel.to_le_bytes()[..self.bytes]);
-        }
-        let (first, second) = raw[..2 * self.bytes].split_at(self.bytes);
-        match which {
-            [true, true] if self.is_one() => mc.poke(self.first, &raw[..2 * self.bytes]),
-            _ => {
-                if which[0] {
-                    mc.poke(self.first, first);
-                }
-                if which[1] {
-                    mc.poke(self.second, second);
-                }
-            }
-        }
-    }
-}
-
-/// A number of up to sixteen bytes, the lowest first.
-fn number(bytes: &[u8]) -> u128 {
-    match bytes {
-        [a, b, c, d] => u32::from_le_bytes([*a, *b, *c, *d]).into(),
-        _ => {
-            let mut all = [0; 16];
-            all[..bytes.len()].copy_from_slice(bytes);
-            u128::from_le_bytes(all)
-        }
     }
 }
 

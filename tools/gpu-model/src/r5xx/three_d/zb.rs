@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Depth and stencil (digest of 3D, §12).
 
+use super::pair::Pair;
 use super::surfaces::Target;
 use crate::r5xx::mc::Mc;
 
@@ -124,7 +125,7 @@ impl Depth {
             return drawn;
         };
         let wide = target.bytes == 4;
-        let pair = target.pair(x as u64, y as u64, sample as u64);
+        let pair = Pair::new(target, x as u64, y as u64, sample as u64);
         if let Some(pattern) = self.clear {
             pair.write(mc, drawn, [pattern.into(); 2]);
             return drawn;
