@@ -2,6 +2,7 @@
 //! Draws leave pixels: clears, triangles, depth (digest of 3D, §14.2, §15.3, §15.4, §16.1).
 
 use crate::r5xx_rig::{packet, picture::*, Rig};
+use gpu_model::counters::Counter;
 use gpu_model::r5xx::Unit;
 
 /// What §15.3 has of it in BGRA8.
@@ -58,7 +59,14 @@ fn a_clear_is_a_point() {
     let told: Vec<_> = accesses.iter().filter(|a| a.unit == Unit::Color).collect();
     assert!(told.iter().all(|a| a.write));
     assert_eq!(told.iter().map(|a| a.len).sum::<u64>(), 64 * 256);
+    // All pixels are alike: the program, of one instruction, ran over four of them.
+    assert_eq!(shaded(&rig), [1, 1]);
     rig.clean();
+}
+
+/// Squares of four pixels that a program ran over, and its instructions.
+fn shaded(rig: &Rig) -> [u64; 2] {
+    [Counter::QuadsShaded, Counter::UsInstructions].map(|c| rig.gpu.counter(c))
 }
 
 /// §15.4: the triangle (0,0) (4,0) (0,4); shares of the corners at the middle of a pixel.
@@ -82,6 +90,8 @@ fn a_smooth_triangle() {
         let want = 0xff00_0000 | byte(1.0 - green - blue) << 16 | byte(green) << 8 | byte(blue);
         assert_eq!(pixel(&rig, x, y), want, "{x}, {y}");
     }
+    // In three of the four squares of 2 x 2.
+    assert_eq!(shaded(&rig), [3, 3]);
     rig.clean();
 }
 

@@ -95,6 +95,7 @@ pub(crate) struct Engine {
     dwords: Vec<u32>,
     /// Those of four pixels.
     pixels: Pixels,
+    /// Vertices of the draw whose turn it is.
     recent: Recent,
     /// What was shaded, for tests.
     pub kept: Vec<ShadedVertex>,
