@@ -96,7 +96,7 @@ compile_commands.json:
 	@$(vm)/editor
 
 bench:
-	@$(vm)/bench --gpu "$(gpu)" $(if $(call said,RECORD),--record) $(if $(call said,OURS),--ours) $(if $(call said,PLOT),--plot) $(if $(PROFILE),--profile $(PROFILE))
+	@$(vm)/bench --gpu "$(gpu)" $(if $(call said,RECORD),--record) $(if $(call said,OURS),--ours) $(if $(call said,PLOT),--plot) $(call option,PROFILE,profile)
 
 # The build folder only: root, kernels and Cargo's target outlive it in the cache.
 clean:

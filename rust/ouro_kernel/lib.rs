@@ -23,6 +23,7 @@
 //! | [`shrinker`] | giving memory back |
 //! | [`list`] | a list whose members leave it in any order |
 //! | [`lazy`] | a vector that is mostly empty |
+//! | [`spare`] | one value that the next caller can use, in place of allocating one |
 //! | [`release`] | releases that end before the module is unloaded |
 //! | [`pm`] | suspend, resume and shutdown of a PCI driver |
 //! | [`userptr`] | memory of a process |

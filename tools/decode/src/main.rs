@@ -15,8 +15,8 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Prints what is left of a GPU's hang in words: error states of ouro and i915, core dumps of xe, logs with a hang of
-/// radeon, i915 or xe; batches and rings.
+/// Decodes error states of ouro and i915, core dumps of xe, kernel logs with a hang of radeon, i915 or xe, batches
+/// and rings.
 #[derive(Parser)]
 #[command(version, about, after_help = EXAMPLES)]
 struct Args {
@@ -25,7 +25,7 @@ struct Args {
     /// What it is.
     #[arg(long, value_enum, default_value_t = What::State)]
     what: What,
-    /// All of the rings, not only what is not done (what was posted).
+    /// Print whole rings, not only incomplete requests (bug-tracker posts).
     #[arg(long)]
     whole: bool,
     /// Prints the memory that was captured at this address, a dword a line, and nothing else (state; what was posted).

@@ -20,7 +20,7 @@ struct Args {
     /// List the models, one name per line.
     #[arg(long)]
     list: bool,
-    /// Which model.
+    /// Name of the model (see --list).
     #[arg(long, required_unless_present = "list")]
     gpu: Option<String>,
     /// Unix socket to listen on.
@@ -35,13 +35,13 @@ struct Args {
     /// Fault to inject: kind[:engine][@skip][xTIMES][=value]. May be given several times.
     #[arg(long)]
     fault: Vec<Fault>,
-    /// Faults of all kinds at random, from this seed; with ":hard", such that work is lost.
+    /// Random faults from this seed; SEED:hard also injects faults that lose work.
     #[arg(long, value_name = "SEED[:hard]")]
     chaos: Option<Chaos>,
     /// Write every register access and executed command here, one line each.
     #[arg(long)]
     trace: Option<PathBuf>,
-    /// Write here, at the end, which registers the driver wrote, and what: a line of JSON for each.
+    /// File for the list of registers that the driver wrote, a line of JSON each; written at the end.
     #[arg(long)]
     registers: Option<PathBuf>,
     /// Write counters and findings here, as JSON, at the end.
@@ -59,21 +59,21 @@ struct Args {
     /// KiB of the table of a Gen4: 128, 256, 512 or 1024. The last one counts.
     #[arg(long, value_name = "KB", overrides_with = "gtt_kb")]
     gtt_kb: Option<u32>,
-    /// PCI device id in hexadecimal, of a chip that is sold under several: one of a Sandy Bridge's.
+    /// PCI device id in hexadecimal, for models with several ids (Intel, except DG2).
     #[arg(long, value_parser = parse_id)]
     id: Option<u16>,
     /// Megabytes of aperture: a power of two up to 512. An Intel chip has 64 at least. [default: 256;
     /// on an R5xx, as much as there is video memory]
     #[arg(long)]
     aperture_mb: Option<u32>,
-    /// Megabytes of video memory, where the chip has its own: a power of two up to 512. [default: 64]
+    /// Megabytes of VRAM, a power of two up to 512. [default: 64 on an R5xx, 256 on a DG2]
     #[arg(long)]
     vram_mb: Option<u32>,
     /// No MSI capability, where a chip can do without: interrupts are INTx only.
     #[arg(long)]
     no_msi: bool,
-    /// What the model does as real cards do: "all", or some of its habits, with commas between; a wrong
-    /// name prints those that there are.
+    /// Behaviour of real cards that the model imitates: "all", or names with commas between; a wrong name
+    /// prints the known ones.
     #[arg(
         long,
         value_name = "HABITS",
@@ -87,17 +87,16 @@ struct Args {
     /// The device sits behind an IOMMU that translates: a Sandy Bridge must not use its per-process tables.
     #[arg(long)]
     vtd: bool,
-    /// A DG2 as it is sold, which is what it is unless told otherwise: firmware has locked the registers that
-    /// give its engines to the GuC. Of this and the next, the last one counts.
+    /// A DG2 with execlists locked by firmware, as sold (default). The last of --locked and --unlocked counts.
     #[arg(long, overrides_with = "unlocked")]
     locked: bool,
-    /// A DG2 whose execlists are for software.
+    /// A DG2 with execlists for software.
     #[arg(long, overrides_with = "locked")]
     unlocked: bool,
     /// Report equal memory channels, so that address bit 6 of tiled surfaces is swizzled.
     #[arg(long)]
     swizzle: bool,
-    /// Engines report on their contexts where the document says, and not where the upstream driver looks.
+    /// DG2: write the CSB where the PRM says, not where i915 reads it.
     #[arg(long)]
     document_status: bool,
     /// What happens to writes while the GT sleeps.

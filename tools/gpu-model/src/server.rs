@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! The vfio-user door: one client (QEMU) drives one model.
 //!
-//! Experience behind the choices here is in `reference/vfio-user.md` of the project: three
-//! interrupt indexes, a mappable area inside BAR0 only, no error ever returned from an access.
+//! QEMU's client needs three interrupt indexes, maps an area inside BAR0 only, and does not expect
+//! errors from accesses.
 
 use crate::dma::DmaMemory;
 use crate::memory::lock;

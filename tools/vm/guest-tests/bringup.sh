@@ -36,7 +36,7 @@ said() {
     log | grep -F "$1" || { log && return 1; }
     ! bound && picture && rmmod ouro && picture
 }
-not_named() { load && said "left alone; for ouro to have it: modprobe ouro probe=$id"; }
+not_named() { load && said "not bound; to bind it: modprobe ouro probe=$id"; }
 another() { load probe=8086:ffff,1002:ffff && said "left alone"; }
 no_id() { load "probe=$id,card0" && said "probe=card0: no PCI id"; }
 no_step() { load "probe=$id" stop_after=half && said "stop_after=half: none of probe, table, ring, request"; }

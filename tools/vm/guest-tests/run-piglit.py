@@ -13,7 +13,8 @@ kernel log) the rest is left to the next boot.
   TIMEOUT               ended by the limit
   HANG                  could not even be killed
   REFUSED               the kernel has refused a stream
-  DMESG                 a bad line in the kernel log (DIR/bad has the pattern, DIR/fine what of it is fine)
+  DMESG                 a bad line in the kernel log (DIR/bad has the pattern, DIR/fine what of it is fine), or
+                        a reset of the GPU (DIR/reset)
 
 Tests of piglit's shader_runner in succession are run by one process, since to begin one takes longer than the
 test. If it dies, or the kernel log has something, each of the rest has a process of its own.
@@ -33,7 +34,6 @@ HOME = '/usr/lib/x86_64-linux-gnu/piglit'
 TOGETHER = 20
 # Messages of ouro and Mesa about a stream that the kernel refuses.
 REFUSED = re.compile(r'command stream refused|rejected CS')
-RESET = re.compile(r': reset: ')
 
 
 def resolve(path):
@@ -82,7 +82,7 @@ class Kernel:
 
     def __init__(self, folder, watch):
         self.log = os.open('/dev/kmsg', os.O_RDONLY | os.O_NONBLOCK) if watch else None
-        self.pattern = [re.compile(read(f'{folder}/{name}') or '$^') for name in ('bad', 'fine')]
+        self.pattern = [re.compile(read(f'{folder}/{name}') or '$^') for name in ('bad', 'fine', 'reset')]
         self.copy = open(f'{folder}/kernel.txt', 'a', encoding='utf-8')
 
     def said(self):
@@ -98,8 +98,8 @@ class Kernel:
                 continue
         self.copy.writelines(f'{line}\n' for line in lines)
         self.copy.flush()
-        bad = [line for line in lines
-               if (self.pattern[0].search(line) and not self.pattern[1].search(line)) or RESET.search(line)]
+        bad, fine, reset = self.pattern
+        bad = [line for line in lines if (bad.search(line) and not fine.search(line)) or reset.search(line)]
         return lines, (bad or [None])[0]
 
 

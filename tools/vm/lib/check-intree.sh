@@ -26,7 +26,7 @@ intree_skeleton() {
         dir=$(dirname "$file")
         own_folder "$1" "$2" "$dir"
         # the source must not be written to
-        case $(realpath "$2/$dir")/ in "$(realpath "$1")"/*) die "it is the source's: $2/$dir" ;; esac
+        case $(realpath "$2/$dir")/ in "$(realpath "$1")"/*) die "$2/$dir is a link into the source tree" "choose another kernel tree" ;; esac
         [ ! -L "$2/$file" ] || { rm "$2/$file"; cp "$1/$file" "$2/$file"; }
     done
     # this file finds its tree by its real path

@@ -178,7 +178,8 @@ vm_tests() {
         [ -n "${!file:-}" ] || LONGER+="export $variable; "
     done
     for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_TRIES OURO_ROUNDS OURO_SEED OURO_PROBES \
-        OURO_REMOVALS OURO_CONTEXTS OURO_REWRITES OURO_BEHIND OURO_PLACES OURO_RACES OURO_TABLES OURO_BACK OURO_PAGES; do
+        OURO_REMOVALS OURO_CONTEXTS OURO_REWRITES OURO_BEHIND OURO_PLACES OURO_RACES OURO_TABLES OURO_BACK OURO_PAGES \
+        OURO_IMAGES OURO_MEMCG OURO_REQUESTS; do
         [ -z "${!variable:-}" ] || LONGER+="export $variable=${!variable}; "
     done
 }
@@ -197,6 +198,16 @@ check_waits() {
         "$LONGER"'OURO_SLEEP="sh /bin/sleep.sh" sh /bin/run-tests.sh'
     guest_results "$name"
     model_rules "$name/waits"
+    # make run and check-gl search the log for this line
+    case " $GPU_WAITS " in
+        *" hang "*)
+            if grep -qE "$RESET_LINE" "$GUEST_DIR/dmesg.txt"; then
+                result PASS "$name/waits/the log says that an engine was reset"
+            else
+                result FAIL "$name/waits/the log says that an engine was reset" "no line is like RESET_LINE of lib/verdict.sh"
+            fi
+            ;;
+    esac
 }
 
 # check_vm GPU KERNEL: the picture, if GPU_PICTURE, and all programs except those of check_waits.

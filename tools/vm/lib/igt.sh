@@ -70,6 +70,7 @@ boots_run() {
         cp "$dir/todo" "$out/todo"
         echo "$DMESG_BAD" >"$out/bad"
         echo "$DMESG_FINE" >"$out/fine"
+        echo "$RESET_LINE" >"$out/reset"
         : >"$out/results"
         said=
         "$VM_DIR/guest" --out "$out" --timeout 36000 "$@" -- sh -c "$command" 2>"$out/said" ||

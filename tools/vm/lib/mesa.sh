@@ -11,7 +11,7 @@ MESA_PATIENCE=hang_ms=60000
 # mesa_words GPU: prints its GPU_MESA.
 mesa_words() (
     gpu_read "$1"
-    [ -n "$GPU_MESA" ] || die "what does Mesa call the GPU $1?" "GPU_MESA of tools/vm/gpus/$1"
+    [ -n "$GPU_MESA" ] || die "GPU_MESA is not set for $1" "set it in tools/vm/gpus/$1"
     echo "$GPU_MESA"
 )
 

@@ -136,7 +136,7 @@ again() {
         grep -qE '/(guest-and-dmesg|exit|no-gpu|build)$|/rules/|/kunit' <<<"$hard"; then
         return 0
     fi
-    say "asking the upstream driver again: $*"
+    say "repeating a job of the upstream driver: $*"
     cp "$RESULTS/$unit.tsv" "$first"
     mv "$RESULTS/$unit.cover" "$first-cover"
     # guest_run reads it, and keeps the files of the first guest

@@ -13,7 +13,7 @@ scene_known() {
     case " $SCENES " in *" $1 "*) ;; *) die "no such scene: $1" "known: $SCENES" ;; esac
     case " $(mesa_words "$2") " in
         *" draws "*) ;;
-        *) die "the model of $2 does not draw what OpenGL asks for" "SCENE=gl is for GPU=rv515, rv530, r520 or r580" ;;
+        *) die "the model of $2 does not draw in 3D" "SCENE=gl is for GPU=rv515, rv530, r520 or r580" ;;
     esac
 }
 
@@ -27,7 +27,7 @@ scene_gl() {
         --module-args "$MESA_PATIENCE" \
         --root "$(clients_tree mesa)" --tests "$MESA_BIN" --add "$VM_DIR/guest-tests/run-picture.sh" \
         -- sh /bin/run-picture.sh "${words%% *}" $SCENE_SIZE || good=
-    [ -s "$out/gl.txt" ] || die "the client said nothing" "see $out: output.txt, dmesg.txt, serial.log, model-0.log"
+    [ -s "$out/gl.txt" ] || die "the client printed no result" "see $out: output.txt, dmesg.txt, serial.log, model-0.log"
     if [ -s "$out/gl.ppm" ] && [ -s "$out/software.ppm" ]; then
         scene_png "$out" gl.ppm gl.png
         scene_png "$out" software.ppm software.png
@@ -37,7 +37,7 @@ scene_gl() {
     fi
     sed -n 's/^# //p' "$out/gl.txt"
     [ -n "$good" ] || die "the picture is wrong" "$(grep '^not ok' "$out/gl.txt" | head -n 3)"
-    ! grep -q ': reset: ' "$out/dmesg.txt" || die "the GPU was reset meanwhile" "see $out/dmesg.txt"
+    ! grep -qE "$RESET_LINE" "$out/dmesg.txt" || die "the GPU was reset meanwhile" "see $out/dmesg.txt"
     echo "OK: the picture is that of Mesa's software renderer, within the tolerance"
 }
 

@@ -141,7 +141,7 @@ run_step() {
 
     exec {lock}>>"$dir.lock"
     if ! flock -n "$lock"; then
-        say "$head: another set-up is at it, waiting"
+        say "$head: waiting for another set-up that makes this step"
         flock "$lock"
     fi
     if [ -e "$dir/.done" ]; then

@@ -13,6 +13,9 @@ DMESG_BAD+='|Out of memory: Killed'
 # Lines of a stock kernel that match these, but are not about the driver.
 DMESG_FINE='possible clocksource|irq [0-9]+: .*(affinity|domain)'
 
+# The line of ouro.ko for a reset (drivers/gpu/drm/ouro/reset/message.rs).
+RESET_LINE='ouro [^ ]*: (GPU hang|reset) on [a-z]+[0-9]+: '
+
 # dmesg_bad FILE: prints the bad lines.
 dmesg_bad() {
     grep -E "$DMESG_BAD" "$1" 2>/dev/null | grep -vE "$DMESG_FINE" || true

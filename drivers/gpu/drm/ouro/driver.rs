@@ -299,7 +299,7 @@ fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
     let file = Firmware::request(&file, pdev.as_ref()).inspect_err(|e| {
         dev_err!(
             pdev,
-            "no firmware {name} ({e:?}), without which it runs nothing\n"
+            "cannot load firmware {name} ({e:?}): install the package that has /lib/firmware/{name}\n"
         );
     })?;
     bytes.extend_from_slice(file.data(), GFP_KERNEL)?;
@@ -467,13 +467,13 @@ fn wanted(pdev: &pci::Device<Bound>) -> Result<Option<Step>> {
         EINVAL
     };
     let named = choice::names(param::probe(), vendor, device).map_err(|word| {
-        let known = "no PCI id such as 8086:0126, nor * for all that there are";
+        let known = "not a list of PCI ids such as 8086:0126,8086:0116, nor *";
         unknown("probe", word.0, known)
     })?;
     if !named {
         dev_info!(
             pdev,
-            "left alone; for ouro to have it: modprobe ouro probe={vendor:04x}:{device:04x}\n"
+            "not bound; to bind it: modprobe ouro probe={vendor:04x}:{device:04x}\n"
         );
         return Err(ENODEV);
     }

@@ -76,7 +76,7 @@ module! {
         },
         iommu: u32 {
             default: 2,
-            description: "Whether an IOMMU is between GPU and memory, as in a guest with a card passed through (0: no, 1: yes, 2: see)",
+            description: "IOMMU between GPU and memory (0: none, 1: present, 2: as the kernel reports it, and present in a VM)",
         },
         ppgtt: u32 {
             default: 2,
@@ -84,11 +84,11 @@ module! {
         },
         replay: u32 {
             default: 0,
-            description: "Whether root may give contexts an image of their own, to replay hangs; the engine restores it with privilege (0: no, 1: yes)",
+            description: "Let root set the image of a context, to replay a hang; the engine restores it with privilege (0: no, 1: yes)",
         },
         share: u32 {
             default: 0,
-            description: "Whether several users may run batches at a time on a GPU in which these find what others' left in registers (0: no, 1: yes)",
+            description: "Ivy Bridge: let several users run batches at a time, although registers keep values of other users' batches (0: no, 1: yes)",
         },
         test_region_mb: u32 {
             default: 0,

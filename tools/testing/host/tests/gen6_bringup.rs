@@ -160,7 +160,10 @@ fn nothing_is_submitted_to_a_sleeping_device() {
             inline: &[],
         },
     );
-    assert_eq!(r, Err(DeviceError::Unsupported("asleep")));
+    assert_eq!(
+        r,
+        Err(DeviceError::Unsupported("submission while suspended"))
+    );
     m.assert_lawful();
 }
 
@@ -198,7 +201,7 @@ fn no_engine_is_reset_alone() {
             .chip
             .generation
             .reset(&m.hw(), ResetScope::Engine(n), &m.time);
-        let unsupported = DeviceError::Unsupported("reset of an engine alone");
+        let unsupported = DeviceError::Unsupported("reset of a single engine");
         assert_eq!(r, Err(unsupported));
         assert_eq!(m.gpu.counter(Counter::Resets), before);
         every_engine_works(&mut m);

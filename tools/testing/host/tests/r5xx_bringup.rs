@@ -148,7 +148,7 @@ fn always(kind: Kind) -> Fault {
 
 #[test]
 fn a_card_that_is_not_posted_gets_no_table() {
-    let gone = Err(DeviceError::Unsupported("not set up by its firmware"));
+    let gone = Err(DeviceError::Unsupported("card not posted by its firmware"));
     for name in CHIPS {
         // It sleeps, and nobody runs its firmware when it wakes.
         let mut card = R5xxMachine::new(name);

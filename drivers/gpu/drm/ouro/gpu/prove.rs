@@ -83,7 +83,7 @@ impl Gpu {
         if done.is_err() {
             dev_err!(
                 self.hardware().dev(),
-                "{}: no answer\n",
+                "{}: the first request does not complete\n",
                 Words(engine.hw().desc().id)
             );
             return Err(EIO);
@@ -96,7 +96,7 @@ impl Gpu {
         }
         dev_warn!(
             self.hardware().dev(),
-            "{}: events are at no known place, {:#x} is taken for it\n",
+            "{}: no CSB found in the HWSP, offset {:#x} is assumed\n",
             Words(engine.hw().desc().id),
             guess.at
         );
@@ -109,7 +109,7 @@ impl Gpu {
             Waited::TimedOut => {
                 dev_err!(
                     self.hardware().dev(),
-                    "{}: no answer\n",
+                    "{}: the first request does not complete\n",
                     Words(engine.hw().desc().id)
                 );
                 Err(EIO)
@@ -137,7 +137,7 @@ impl Gpu {
     fn hung_at_first(&self, engine: &Engine) {
         dev_warn!(
             self.hardware().dev(),
-            "{}: hangs on its first values, contexts start with less\n",
+            "{}: the golden context hangs, contexts start with register values only\n",
             Words(engine.hw().desc().id)
         );
     }

@@ -153,7 +153,7 @@ impl StatusPage {
     /// GGTT.
     pub(crate) fn in_table(self) -> Result<GgttAddr, DeviceError> {
         self.ggtt()
-            .ok_or(DeviceError::Unsupported("a status page by its bus address"))
+            .ok_or(DeviceError::Unsupported("status page by bus address"))
     }
 }
 

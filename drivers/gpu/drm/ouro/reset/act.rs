@@ -297,7 +297,7 @@ impl Recovery {
         let _signalling = fence::signalling();
         dev_err!(
             self.hardware.dev(),
-            "given up: nothing runs on it any more\n"
+            "device wedged: no reset succeeded, submissions fail with EIO\n"
         );
         self.executor.set_wedged(true);
         // An engine may still run: keep it from memory that others will get.
@@ -340,7 +340,10 @@ impl Recovery {
         self.executor.set_wedged(false);
         self.events.tell(Event::Reset);
         self.events.tell(Event::Over);
-        dev_info!(self.hardware.dev(), "back again\n");
+        dev_info!(
+            self.hardware.dev(),
+            "device recovered: it is no longer wedged\n"
+        );
         Ok(())
     }
 }

@@ -106,13 +106,13 @@ impl Why {
     /// Returns the reason for the log.
     fn text(self) -> &'static str {
         match self {
-            Self::Stuck => "nothing moves",
-            Self::Endless => "no end in sight",
-            Self::Keeps => "it does not let go",
-            Self::Overdue => "longer than its context allows",
-            Self::Revoked => "its client is gone",
-            Self::Busy => "it does not become idle",
-            Self::Asked => "asked for",
+            Self::Stuck => "no progress",
+            Self::Endless => "not complete within the hang timeout",
+            Self::Keeps => "preemption timeout",
+            Self::Overdue => "over the limit of its context's watchdog",
+            Self::Revoked => "client closed",
+            Self::Busy => "not idle before suspend",
+            Self::Asked => "reset requested",
         }
     }
 }

@@ -150,7 +150,7 @@ impl Global {
             if found != wanted {
                 dev_err!(
                     hardware.dev(),
-                    "the global table does not keep entry {index}: {wanted:#x} was written, it reads {found:#x}\n"
+                    "GGTT entry {index}: wrote {wanted:#x}, read {found:#x}\n"
                 );
                 return Err(EIO);
             }

@@ -2,7 +2,7 @@
 //! What differs between the chips: one file each, and the list of them.
 //!
 //! The document covers the family and names no chip's registers; what stands in these files is from
-//! the digest (`r5xx.md` §5.1–5.3).
+//! the digest, §5.1 to §5.3.
 
 mod r520;
 mod r580;

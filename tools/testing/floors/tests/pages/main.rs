@@ -407,6 +407,55 @@ fn each_command_has_a_job_or_a_reason() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// `core.rst` has a row for each file above `hw`, or for its folder.
+#[test]
+fn the_page_of_the_core_has_its_files() {
+    let page = "Documentation/gpu/ouro/core.rst";
+    let rows: BTreeSet<_> = literals(page, &text(page)).into_iter().collect();
+    let top = "drivers/gpu/drm/ouro/";
+    let files = paths();
+    let files = files.iter().filter_map(|path| path.strip_prefix(top));
+    let missing: Vec<_> = files
+        .filter(|path| path.ends_with(".rs") && !path.starts_with("hw/"))
+        .filter(|path| !path.split('/').any(|part| part.starts_with("tests")))
+        .filter(|path| !["mod.rs", "lib.rs"].contains(&path.rsplit('/').next().unwrap()))
+        .filter(|path| {
+            let folders = path.match_indices('/').map(|(end, _)| &path[..=end]);
+            !rows.contains(*path) && !folders.into_iter().any(|folder| rows.contains(folder))
+        })
+        .collect();
+    assert!(missing.is_empty(), "{page} has no row for {missing:?}");
+}
+
+/// `sources.rst` says what a section of the digest of 3D is about.
+#[test]
+fn the_page_of_sources_has_the_sections_of_the_digest_of_3d() {
+    let page = text("Documentation/gpu/ouro/sources.rst");
+    let table = page.split("*digest of 3D*").nth(1).expect("a table");
+    let rows: BTreeSet<_> = table
+        .lines()
+        .filter_map(|line| line.split("  ").next())
+        .flat_map(|first| first.split(", "))
+        .filter_map(|section| section.parse::<u32>().ok())
+        .collect();
+    let mut cited = 0;
+    for path in paths() {
+        if !path.starts_with("tools/gpu-model/src/") || !path.ends_with(".rs") {
+            continue;
+        }
+        for behind in text(&path).split("digest of 3D, §").skip(1) {
+            let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
+            cited += 1;
+            let section = digits.parse().expect("a section");
+            assert!(
+                rows.contains(&section),
+                "{path}: §{section} is not in sources.rst"
+            );
+        }
+    }
+    assert!(cited > 20, "{cited} citations");
+}
+
 #[test]
 fn a_wrong_command_is_found() {
     let all = vec!["tools/vm/gpus/snb".to_owned(), "tools/vm/guest".to_owned()];

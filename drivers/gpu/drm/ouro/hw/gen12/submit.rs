@@ -28,13 +28,15 @@ pub(super) fn submit(
     what: Submission<'_>,
 ) -> Result<(), DeviceError> {
     let Submission::List { entries, tails } = what else {
-        return Err(DeviceError::Unsupported("a list port takes no tail"));
+        return Err(DeviceError::Unsupported(
+            "ring submission to an execlist port",
+        ));
     };
     if entries.len() > usize::from(ELEMENTS) {
         return Err(DeviceError::Unsupported("more contexts than elements"));
     }
     if !gt.awake {
-        return Err(DeviceError::Unsupported("the device is asleep"));
+        return Err(DeviceError::Unsupported("submission while suspended"));
     }
     let Some(used) = gt.listed.get_mut(usize::from(engine.slot)) else {
         return Err(DeviceError::Unsupported("no such engine"));

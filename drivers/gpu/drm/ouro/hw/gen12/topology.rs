@@ -93,9 +93,8 @@ fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> {
     let gtt_entries = entries.ok_or(DeviceError::NoTranslationTable)?;
     let range = hw.regs.read32(gt_reg::TILE0_ADDR_RANGE);
     let compression = hw.regs.read32(gt_reg::FLAT_CCS_BASE_ADDR);
-    let size = memory(range, compression).ok_or(DeviceError::Unsupported(
-        "its memory has no size that can be",
-    ))?;
+    let size =
+        memory(range, compression).ok_or(DeviceError::Unsupported("size of local memory"))?;
     let visible = hw.platform.bar_len(MEMORY_BAR).min(size);
     if visible == 0 {
         return Err(DeviceError::Unsupported(

@@ -67,7 +67,7 @@ const fn chip(
 /// and bits 35:32 in 7:4 (G-10).
 fn on_bus(page: StatusPage) -> Result<u32, DeviceError> {
     let StatusPage::Bus(addr) = page else {
-        return Err(DeviceError::Unsupported("a status page in the table"));
+        return Err(DeviceError::Unsupported("status page in the GGTT"));
     };
     let high = ((addr.0 >> 28) as u32) & 0xf0;
     Ok((addr.0 as u32 & 0xffff_f000) | high)

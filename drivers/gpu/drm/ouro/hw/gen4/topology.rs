@@ -35,7 +35,7 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
         found => Gmch::from_bits(found),
     };
     let control = translation::control(PgtblCtl::from_bits(left), bridge, family.table_switch);
-    let bad_table = DeviceError::Unsupported("size of the translation table");
+    let bad_table = DeviceError::Unsupported("size of the GGTT");
     let table = translation::bytes(control).ok_or(bad_table)?;
     let window = hw.platform.bar_len(REGISTER_BAR);
     if window < u64::from(family.table_at).saturating_add(table.into()) {

@@ -159,10 +159,10 @@ impl Engine for CommandProcessor {
         _wait: &dyn AtomicWait,
     ) -> Result<(), DeviceError> {
         let Submission::Tail(tail) = what else {
-            return Err(DeviceError::Unsupported("a ring takes no list"));
+            return Err(DeviceError::Unsupported("execlist submission to a ring"));
         };
         if !gt.awake {
-            return Err(DeviceError::Unsupported("asleep"));
+            return Err(DeviceError::Unsupported("submission while suspended"));
         }
         gt.counts.port_writes = gt.counts.port_writes.wrapping_add(1);
         // Pointers count dwords (digest trap 7).
@@ -245,7 +245,12 @@ mod tests {
     fn without_microcode_it_does_not_start() {
         let mock = Mock::default();
         let r = COMMAND_PROCESSOR.start(&mock.hw(), &MEM, &mock);
-        assert_eq!(r, Err(DeviceError::Unsupported("microcode")));
+        assert_eq!(
+            r,
+            Err(DeviceError::Unsupported(
+                "microcode file is not 1 to 256 words of 8 bytes"
+            ))
+        );
         assert_eq!(mock.written(0x740), [0], "off");
     }
 

@@ -170,9 +170,8 @@ fn holds(hw: &Hw<'_>, first: u32, apart: u32) -> bool {
 }
 
 /// The error if VRAM does not work.
-const NO_MEMORY: DeviceError = DeviceError::Unsupported(
-    "its memory does not keep what is written: not set up by its firmware",
-);
+const NO_MEMORY: DeviceError =
+    DeviceError::Unsupported("VRAM does not keep what is written: card not posted by its firmware");
 
 /// Tests that VRAM works in the whole range of the GART's entries, before they are written. Sets
 /// the page behind them to zero: reads of unmapped addresses return it.
@@ -194,7 +193,7 @@ pub(super) fn look(hw: &Hw<'_>) -> Result<(), DeviceError> {
     const APART: u32 = PAGE_SIZE / TRIED;
     let mut dwords = (TABLE_BYTES..RESERVED).step_by(APART as usize);
     if !dwords.all(|at| hw.gtt.read32(at) == 0) {
-        return Err(DeviceError::Unsupported("its memory has lost the table"));
+        return Err(DeviceError::Unsupported("VRAM has lost the GART table"));
     }
     match holds(hw, TABLE_BYTES, APART) {
         true => Ok(()),
@@ -328,7 +327,7 @@ mod tests {
         mock.take();
         // A bit of the page behind the entries.
         mock.set(0x8_0440, 0x10);
-        let lost = Err(DeviceError::Unsupported("its memory has lost the table"));
+        let lost = Err(DeviceError::Unsupported("VRAM has lost the GART table"));
         assert_eq!(look(&mock.hw()), lost);
         assert!(!mock.take().iter().any(|a| matches!(a, Access::W(..))));
     }

@@ -18,7 +18,9 @@ const WORD_BYTES: usize = 8;
 pub(super) fn load(hw: &Hw<'_>) -> Result<(), DeviceError> {
     let (words, rest) = hw.firmware.as_chunks::<WORD_BYTES>();
     if words.is_empty() || !rest.is_empty() || words.len() > WORDS {
-        return Err(DeviceError::Unsupported("microcode"));
+        return Err(DeviceError::Unsupported(
+            "microcode file is not 1 to 256 words of 8 bytes",
+        ));
     }
     hw.regs.write32(regs::CP_ME_RAM_ADDR, 0);
     for [h3, h2, h1, h0, l3, l2, l1, l0] in words {
@@ -62,7 +64,9 @@ mod tests {
         for len in [0, 7, 8 * 256 + 8, 8 * 256 - 4] {
             let mut mock = Mock::default();
             mock.firmware = vec![0; len];
-            let refused = Err(DeviceError::Unsupported("microcode"));
+            let refused = Err(DeviceError::Unsupported(
+                "microcode file is not 1 to 256 words of 8 bytes",
+            ));
             assert_eq!(load(&mock.hw()), refused, "{len} bytes");
             assert_eq!(mock.take(), []);
         }

@@ -210,7 +210,7 @@ impl Generation for R5xx {
             ResetScope::All => reset::reset(self.controller, hw, wait),
             // A reset can lose state of the whole card, so only a start of the whole card restores
             // it.
-            ResetScope::Engine(_) => Err(DeviceError::Unsupported("reset of an engine alone")),
+            ResetScope::Engine(_) => Err(DeviceError::Unsupported("reset of a single engine")),
         }
     }
 

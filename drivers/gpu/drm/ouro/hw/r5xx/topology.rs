@@ -45,7 +45,7 @@ fn has_capability(platform: &dyn Platform, wanted: u8) -> bool {
 fn posted(size: u32) -> Result<(), DeviceError> {
     match size {
         u32::MAX => Err(DeviceError::Gone),
-        0 => Err(DeviceError::Unsupported("not set up by its firmware")),
+        0 => Err(DeviceError::Unsupported("card not posted by its firmware")),
         _ => Ok(()),
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn unchanged(hw: &Hw<'_>, topo: &Topology) -> Result<(), DeviceError>
     let local = topo.local.map(|l| l.size.saturating_add(l.window_at));
     match local == Some(found) {
         true => Ok(()),
-        false => Err(DeviceError::Unsupported("its memory has another size")),
+        false => Err(DeviceError::Unsupported("VRAM size has changed")),
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, DeviceError>
     // Boards for AGP have a bridge in front of a chip that reports both capabilities (digest §5.1):
     // the chip is not behind PCI Express, and has no GART.
     if has_capability(hw.platform, CAPABILITY_AGP) {
-        return Err(DeviceError::Unsupported("a board for AGP"));
+        return Err(DeviceError::Unsupported("AGP board"));
     }
     if !has_capability(hw.platform, CAPABILITY_EXPRESS) {
         return Err(DeviceError::NoTranslationTable);
@@ -197,11 +197,11 @@ pub(super) mod tests {
         let topo = probe(&r5xx::RV515, &mock.hw()).unwrap();
         assert_eq!(unchanged(&mock.hw(), &topo), Ok(()));
         for (size, error) in [
-            (0, DeviceError::Unsupported("not set up by its firmware")),
             (
-                128 << 20,
-                DeviceError::Unsupported("its memory has another size"),
+                0,
+                DeviceError::Unsupported("card not posted by its firmware"),
             ),
+            (128 << 20, DeviceError::Unsupported("VRAM size has changed")),
             (u32::MAX, DeviceError::Gone),
         ] {
             mock.set(0xf8, size);
@@ -232,15 +232,15 @@ pub(super) mod tests {
         for (mock, error) in [
             (
                 not_posted,
-                DeviceError::Unsupported("not set up by its firmware"),
+                DeviceError::Unsupported("card not posted by its firmware"),
             ),
             (
                 no_aperture,
                 DeviceError::Unsupported("size of the aperture"),
             ),
-            (agp, DeviceError::Unsupported("a board for AGP")),
-            (bridge, DeviceError::Unsupported("a board for AGP")),
-            (egdirb, DeviceError::Unsupported("a board for AGP")),
+            (agp, DeviceError::Unsupported("AGP board")),
+            (bridge, DeviceError::Unsupported("AGP board")),
+            (egdirb, DeviceError::Unsupported("AGP board")),
             (plain, DeviceError::NoTranslationTable),
             (circle, DeviceError::NoTranslationTable),
             (gone, DeviceError::Gone),

@@ -119,7 +119,9 @@ impl Engine for ListEngine {
         _wait: &dyn AtomicWait,
     ) -> Result<(), DeviceError> {
         let Submission::List { entries, tails } = what else {
-            return Err(DeviceError::Unsupported("a list port takes no tail"));
+            return Err(DeviceError::Unsupported(
+                "ring submission to an execlist port",
+            ));
         };
         for n in 0..usize::from(DEPTH) {
             let descriptor = entries.get(n).map_or(0, |e| e.descriptor);

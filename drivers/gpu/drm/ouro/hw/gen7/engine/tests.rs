@@ -174,7 +174,7 @@ fn an_engine_is_reset_alone() {
     assert_eq!(mock.written(0xe100), [0x0008_0008]);
     assert_eq!(
         GT1.reset(&mock.hw(), ResetScope::Engine(3), &mock),
-        Err(DeviceError::Unsupported("an engine that is not there"))
+        Err(DeviceError::Unsupported("no such engine"))
     );
 }
 

@@ -260,7 +260,7 @@ impl Generation for Processor {
             return reset::reset(self.chip, hw, wait);
         };
         let engine = self.chip.engines.get(n).copied();
-        let engine = engine.ok_or(DeviceError::Unsupported("an engine that is not there"))?;
+        let engine = engine.ok_or(DeviceError::Unsupported("no such engine"))?;
         reset::alone(engine, hw, wait)?;
         match engine.kind {
             Kind::Render => fixes::apply(self.chip, hw, self.render, wait),

@@ -52,7 +52,7 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
     let gtt_entries = match ggc.table_1m() {
         0 => return Err(DeviceError::NoTranslationTable),
         n @ (1 | 2) => u32::from(n).wrapping_mul(MIB as u32 / 4),
-        _ => return Err(DeviceError::Unsupported("size of the translation table")),
+        _ => return Err(DeviceError::Unsupported("size of the GGTT")),
     };
     if context_bytes == 0 {
         return Err(DeviceError::Unsupported("size of a context image"));

@@ -295,7 +295,7 @@ impl Engine for RingEngine {
     ) -> Result<(), DeviceError> {
         // A ring at GGTT address 0 does not work (G-46).
         if mem.ring.0 == 0 {
-            return Err(DeviceError::Unsupported("a ring at address 0"));
+            return Err(DeviceError::Unsupported("ring buffer at address 0"));
         }
         self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)?;
         fifo::room(self.chip, hw, 20, wait)?;

@@ -102,7 +102,7 @@ impl Forcewake {
                 _ => method.request(hw, false),
             }
         }
-        found.and(Err(DeviceError::Unsupported("how it is woken")))
+        found.and(Err(DeviceError::Unsupported("forcewake by neither method")))
     }
 
     const fn in_c0(&self, status: u32) -> bool {
@@ -173,7 +173,7 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
 pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     if let Some(w) = &chip.wake {
         let method = w.method(hw).or(w.methods.first());
-        let method = method.ok_or(DeviceError::Unsupported("how it is woken"))?;
+        let method = method.ok_or(DeviceError::Unsupported("forcewake by neither method"))?;
         method.request(hw, true);
         poll::sleeping(hw.regs, wait, method.answer, ACK_MICROS, &is_awake)?;
         poll::sleeping(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;

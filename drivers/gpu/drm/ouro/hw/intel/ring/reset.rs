@@ -28,7 +28,7 @@ const SETTLE_MICROS: u32 = 50;
 
 /// Returns the reset register, if the chip has one.
 fn register(chip: &RingChip) -> Result<&Reset, DeviceError> {
-    let none = DeviceError::Unsupported("reset by a register");
+    let none = DeviceError::Unsupported("reset by register");
     chip.reset.as_ref().ok_or(none)
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn alone(
 ) -> Result<(), DeviceError> {
     let bit = engine
         .reset
-        .ok_or(DeviceError::Unsupported("reset of an engine alone"))?;
+        .ok_or(DeviceError::Unsupported("reset of a single engine"))?;
     let reset = register(engine.chip)?;
     engine.halt_hung(hw, wait)?;
     domains(engine.chip, hw, reset.register, bit, wait)

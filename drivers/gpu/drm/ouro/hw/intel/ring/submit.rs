@@ -35,10 +35,10 @@ pub(crate) fn submit(
     wait: &dyn AtomicWait,
 ) -> Result<(), DeviceError> {
     let Submission::Tail(tail) = what else {
-        return Err(DeviceError::Unsupported("a ring takes no list"));
+        return Err(DeviceError::Unsupported("execlist submission to a ring"));
     };
     if !gt.awake {
-        return Err(DeviceError::Unsupported("asleep"));
+        return Err(DeviceError::Unsupported("submission while suspended"));
     }
     if engine.handshake {
         fifo::take(engine.chip, hw, gt, HANDSHAKE_WRITES, wait)?;
@@ -213,7 +213,10 @@ mod tests {
         let mock = Mock::default();
         for engine in [&RENDER, &BLITTER, &VIDEO] {
             let r = submit(engine, &mock.hw(), &mut Gt::default(), tail(8), &mock);
-            assert_eq!(r, Err(DeviceError::Unsupported("asleep")));
+            assert_eq!(
+                r,
+                Err(DeviceError::Unsupported("submission while suspended"))
+            );
         }
         assert_eq!(mock.take(), []);
     }
