@@ -109,9 +109,9 @@ TEST_F(error_state, what_is_in_it)
 	}
 	EXPECT_TRUE(says(text, "engine", "rcs0"));
 	/* where the machine stands still for a while, nothing has moved in the loop */
-	EXPECT_TRUE(says(text, "reason", "rcs0: no end in sight") ||
-		    says(text, "reason", "rcs0: nothing moves") ||
-		    says(text, "reason", "rcs0: it does not let go"));
+	EXPECT_TRUE(says(text, "reason", "rcs0: not complete within the hang timeout") ||
+		    says(text, "reason", "rcs0: no progress") ||
+		    says(text, "reason", "rcs0: preemption timeout"));
 	EXPECT_TRUE(says(text, "guilty", "1"));
 	EXPECT_TRUE(says(text, "left out", "0"));
 	snprintf(value, sizeof(value), "error_state[%d]", getpid());
