@@ -10,7 +10,7 @@
 //! C headers: `include/drm/drm_prime.h`, `include/linux/dma-buf.h`
 
 use core::marker::PhantomData;
-use kernel::{bindings, prelude::*, sync::aref::ARef};
+use kernel::{bindings, page::PAGE_SHIFT, prelude::*, sync::aref::ARef};
 
 use super::{DmaBuf, DriverObject, Object};
 use crate::{
@@ -140,6 +140,17 @@ pub(super) unsafe extern "C" fn unpin_callback<T: DriverObject>(
     T::unpin(unsafe { Object::<T>::from_raw(obj) });
 }
 
+/// Returns the pages that importers may access: as many as the object has by its size. The driver may
+/// keep others behind them, for its own use.
+///
+/// Errors: `EINVAL` if there are fewer.
+fn shared<'a, T: DriverObject>(
+    obj: &Object<T>,
+    pages: &'a [*mut bindings::page],
+) -> Result<&'a [*mut bindings::page]> {
+    pages.get(..obj.size() >> PAGE_SHIFT).ok_or(EINVAL)
+}
+
 /// # Safety
 ///
 /// Called by the DRM core for a pinned object of this type.
@@ -149,10 +160,11 @@ pub(super) unsafe extern "C" fn sg_table_callback<T: DriverObject>(
     // SAFETY: By the requirement of this function.
     let obj = unsafe { Object::<T>::from_raw(obj) };
     let table = T::pages(obj).and_then(|pages| {
+        let pages = shared(obj, pages.raw())?;
         let n = u32::try_from(pages.len())?;
         // SAFETY: The array is only read. The object is pinned: the pages outlive the table.
         Ok(unsafe {
-            raw::drm_prime_pages_to_sg(obj.device().as_raw(), pages.raw().as_ptr().cast_mut(), n)
+            raw::drm_prime_pages_to_sg(obj.device().as_raw(), pages.as_ptr().cast_mut(), n)
         })
     });
     table.unwrap_or_else(|e| e.to_ptr())
@@ -170,8 +182,9 @@ pub(super) unsafe extern "C" fn vmap_callback<T: DriverObject>(
     // SAFETY: By the requirement of this function.
     let mapped = unsafe { pin_locked(obj) }.and_then(|()| {
         let addr = T::pages(obj).and_then(|pages| {
+            let pages = shared(obj, pages.raw())?;
             let n = u32::try_from(pages.len())?;
-            let list = pages.raw().as_ptr().cast_mut();
+            let list = pages.as_ptr().cast_mut();
             // SAFETY: The array is only read. The object is pinned: the pages outlive the map.
             let addr = unsafe { raw::ouro_vmap(list, n, Caching::WriteBack.raw()) };
             if addr.is_null() {
