@@ -13,6 +13,8 @@ use kernel::{
     types::Opaque,
 };
 
+use crate::pci::raw_pci;
+
 /// A PCI driver that takes part in power management. All hooks may sleep.
 pub trait Driver: pci::Driver + 'static {
     /// Prepares for system sleep, or for writing the hibernation image: the place for operations
@@ -41,6 +43,14 @@ pub trait Driver: pci::Driver + 'static {
         Ok(())
     }
 
+    /// The machine is about to be powered off, with an image of its memory on the disk. Interrupts
+    /// are disabled. The PCI core puts the device into D3 after this, unless its configuration was
+    /// saved ([`save_config()`]).
+    fn poweroff_noirq(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        let _ = (pdev, this);
+        Ok(())
+    }
+
     /// Suspends an unused device (runtime power management).
     fn runtime_suspend(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         let _ = (pdev, this);
@@ -57,6 +67,13 @@ pub trait Driver: pci::Driver + 'static {
     fn shutdown(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
         let _ = (pdev, this);
     }
+}
+
+/// Saves the device's configuration space. A device of which the driver has saved it keeps its power
+/// state when the machine sleeps.
+pub fn save_config(pdev: &pci::Device<Bound>) {
+    // SAFETY: The device is bound.
+    unsafe { bindings::pci_save_state(raw_pci(pdev)) };
 }
 
 /// [`pci::Adapter`] with the hooks of [`Driver`].
@@ -116,6 +133,7 @@ impl<T: Driver> Adapter<T> {
         freeze: Some(Self::suspend),
         thaw: Some(Self::resume),
         poweroff: Some(Self::suspend),
+        poweroff_noirq: Some(Self::poweroff_noirq),
         restore: Some(Self::resume),
         runtime_suspend: Some(Self::runtime_suspend),
         runtime_resume: Some(Self::runtime_resume),
@@ -140,7 +158,14 @@ impl<T: Driver> Adapter<T> {
         f(pdev, data)
     }
 
-    hooks!(prepare, suspend, resume, runtime_suspend, runtime_resume);
+    hooks!(
+        prepare,
+        suspend,
+        resume,
+        poweroff_noirq,
+        runtime_suspend,
+        runtime_resume
+    );
 
     /// # Safety
     ///

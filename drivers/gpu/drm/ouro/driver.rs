@@ -576,6 +576,13 @@ impl pm::Driver for Ouro {
         this.gpu.resume()
     }
 
+    fn poweroff_noirq(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
+        if this.gpu.hardware().generation().hibernates_in_d0() {
+            pm::save_config(pdev);
+        }
+        Ok(())
+    }
+
     fn shutdown(_: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
         this.gpu.shutdown();
     }

@@ -366,6 +366,10 @@ pub trait Generation: Sync {
     fn secure_batches(&self) -> SecureBatches {
         SecureBatches::Nobody
     }
+    /// Returns whether the device must stay in D0 when the machine is powered off for hibernation.
+    fn hibernates_in_d0(&self) -> bool {
+        false
+    }
     /// Returns whether a reset of all engines clears the fence registers. If so, the core writes
     /// them again after [`start`](Self::start).
     fn reset_empties_fences(&self) -> bool {
