@@ -267,7 +267,7 @@ impl Recovery {
         let mut held = Held::default();
         let done = f(&mut self.inner.lock(), &mut held);
         let postponed = held.postponed.take();
-        drop(held);
+        self.dispose(held);
         let Some((index, seen, why)) = postponed else {
             return done;
         };
@@ -277,8 +277,20 @@ impl Recovery {
             ..Held::default()
         };
         let done = self.postponed(&mut self.inner.lock(), &mut held, index, seen, why);
-        drop(held);
+        self.dispose(held);
         done
+    }
+
+    /// Leaves what a reset holds to the retirer: the last references to a context or a request take
+    /// locks that a reset must not wait for.
+    fn dispose(&self, mut held: Held) {
+        let retirer = self.executor.retirer();
+        for context in held.contexts.iter_mut().filter_map(Option::take) {
+            retirer.unload(context);
+        }
+        if let Some(request) = held.request.take() {
+            retirer.forget(request);
+        }
     }
 
     /// Blocks the aperture if a reset clears the fence registers. The caller holds no locks.

@@ -10,8 +10,12 @@
 //! memory, and no lock is held until the device has done so. Memory has no seqno of its own: it
 //! gathers in one batch while another batch waits ([`ouro_core::quarantine`]).
 //!
-//! A slow tick runs while any request is unfinished. It retires requests without waiters, for which
-//! no interrupt is armed, runs the hangcheck, and lets an idle device sleep.
+//! A slow tick runs while any request is unfinished. It finds that requests without waiters have
+//! completed, for which no interrupt is armed, runs the hangcheck, and lets an idle device sleep
+//! ([`tick`]). It releases nothing itself: a release takes locks of address spaces, whose holder
+//! may be in reclaim, which waits for requests that only the hangcheck ends.
+
+mod tick;
 
 use kernel::{
     impl_has_delayed_work, impl_has_work,
@@ -26,17 +30,14 @@ use kernel::{
     workqueue::{DelayedWork, Work, WorkItem},
 };
 use ouro_core::quarantine::Pile;
-use ouro_hw::types::Seqno;
-use ouro_kernel::{release, time, work};
+use ouro_hw::{report::MAX_ENGINES, types::Seqno};
+use ouro_kernel::{release, work};
 
 use super::{
     follow::FollowerQueue,
     freed::{Freed, Waiting},
-    lists::{
-        balance::Exchange,
-        balanced::Siblings,
-        inherit::{self, Visits},
-    },
+    in_use::InUse,
+    lists::{balance::Exchange, balanced::Siblings, inherit::Visits},
     own_space::Emptying,
     request::Tracker,
     Engine, Request,
@@ -54,6 +55,8 @@ const MAX_UNRELEASED: i64 = 8;
 struct Incoming {
     done: List<Request>,
     dying: List<Backing>,
+    /// Contexts that engines had loaded when they were reset.
+    unloaded: [Option<InUse>; MAX_ENGINES],
     /// Requests whose waiters cannot be woken up.
     pressed: Visits,
     /// No engine runs, and no work is queued any more, except by callers that were submitting.
@@ -78,6 +81,9 @@ pub(crate) trait HangCheck: Send + Sync {
 pub(crate) struct Retirer {
     hardware: Arc<Hardware>,
     queue: work::Queue,
+    /// The queue for work that fences wait for: it has a rescuer of its own, and takes no lock under
+    /// which memory is allocated.
+    signals: work::Queue,
     /// The queue for releases that take reservations: a holder of one may be waiting for a fence.
     late: work::Queue,
     #[pin]
@@ -116,6 +122,9 @@ pub(crate) struct Retirer {
     /// Timer of the schedulers of execlist engines.
     #[pin]
     turn: DelayedWork<Retirer, 2>,
+    /// Looks at engines that have reported something.
+    #[pin]
+    alarm: Work<Retirer, 3>,
 }
 
 impl_has_work! {
@@ -127,67 +136,16 @@ impl_has_delayed_work! {
 impl_has_delayed_work! {
     impl HasDelayedWork<Retirer, 2> for Retirer { self.turn }
 }
+impl_has_work! {
+    impl HasWork<Retirer, 3> for Retirer { self.alarm }
+}
 
 impl WorkItem<0> for Retirer {
     type Pointer = Arc<Retirer>;
 
     fn run(this: Arc<Retirer>) {
-        let errors = this.errors.xchg(0, ordering::Full);
-        if errors != 0 {
-            this.print_errors(errors);
-        }
-        let overdue = this.overdue.xchg(0, ordering::Full);
-        if overdue != 0 {
-            this.enforce(overdue);
-        }
         this.retire();
-    }
-}
-
-impl WorkItem<1> for Retirer {
-    type Pointer = Arc<Retirer>;
-
-    fn run(this: Arc<Retirer>) {
-        // Who finds it false after this winds the tick again.
-        this.wound.xchg(false, ordering::Full);
-        this.retire();
-        let idle = {
-            let engines = this.engines.lock();
-            let mut idle = true;
-            let mut missed = false;
-            for engine in engines.iter() {
-                missed |= engine.advance() && engine.is_armed();
-                engine.release_removed();
-                idle &= engine.is_idle();
-            }
-            if missed {
-                this.missed_interrupt(&engines);
-            }
-            idle
-        };
-        inherit::spread(this.pressed());
-        let hang_check = this.hang_check.lock().clone();
-        if let (false, Some(hang_check)) = (idle, hang_check) {
-            hang_check.tick();
-        }
-        this.retire();
-        if !idle || !this.is_empty() {
-            this.idle_ticks.store(0, ordering::Relaxed);
-        } else if this.idle_ticks.fetch_add(1, ordering::Relaxed) + 1 >= IDLE_TICKS {
-            this.hardware.park();
-            return;
-        }
-        this.wind();
-    }
-}
-
-impl WorkItem<2> for Retirer {
-    type Pointer = Arc<Retirer>;
-
-    fn run(this: Arc<Retirer>) {
-        for engine in this.engines.lock().iter().filter(|e| e.has_lists()) {
-            engine.advance();
-        }
+        this.release_removed();
     }
 }
 
@@ -202,6 +160,11 @@ impl Retirer {
             try_pin_init!(Self {
                 hardware,
                 queue,
+                signals: work::Queue::new(
+                    c"ouro-signals",
+                    work::Flags::MEM_RECLAIM | work::Flags::UNBOUND,
+                    0,
+                )?,
                 // Destroying the retirer waits for this queue, so it must make progress under
                 // memory pressure.
                 late: work::Queue::new(
@@ -212,6 +175,7 @@ impl Retirer {
                 incoming <- new_spinlock_irq!(Incoming {
                     done: List::new(),
                     dying: List::new(),
+                    unloaded: [const { None }; MAX_ENGINES],
                     pressed: Visits::new(),
                     closed: false,
                 }, "ouro_incoming"),
@@ -231,6 +195,7 @@ impl Retirer {
                 now <- new_work!("ouro_retire"),
                 tick <- new_delayed_work!("ouro_tick"),
                 turn <- new_delayed_work!("ouro_turn"),
+                alarm <- new_work!("ouro_alarm"),
             }? Error),
             GFP_KERNEL,
         )
@@ -255,78 +220,6 @@ impl Retirer {
         *self.hang_check.lock() = Some(hang_check);
         self.quarantine.lock().marks = marks;
         Ok(())
-    }
-
-    /// The engines of the mask report errors, which are logged soon. Any context.
-    pub(crate) fn report_errors(self: &Arc<Self>, mask: u32) {
-        self.report(&self.errors, mask);
-    }
-
-    /// The watchdogs of the mask's engines have fired. Any context.
-    pub(crate) fn report_overdue(self: &Arc<Self>, mask: u32) {
-        self.report(&self.overdue, mask);
-    }
-
-    /// Makes the worker look at the engines of the mask.
-    fn report(self: &Arc<Self>, engines: &Atomic<u32>, mask: u32) {
-        let incoming = self.incoming.lock();
-        if !incoming.closed {
-            // Only the worker accesses it without the lock: at worst it looks once too often.
-            let known = engines.load(ordering::Relaxed);
-            engines.store(known | mask, ordering::Release);
-            let _ = self.queue.enqueue::<_, 0>(self.clone());
-        }
-    }
-
-    /// The request has a waiter that cannot be woken up. Any context.
-    pub(super) fn press(&self, tracker: ListArc<Tracker, 1>) {
-        let mut incoming = self.incoming.lock();
-        if !incoming.closed {
-            incoming.pressed.push_back(tracker);
-        }
-    }
-
-    /// Takes the requests whose waiters cannot be woken up.
-    fn pressed(&self) -> Visits {
-        core::mem::take(&mut self.incoming.lock().pressed)
-    }
-
-    /// A completion should have interrupted, and did not. If an MSI was lost, the device waits for
-    /// its events to be acknowledged, and sends no other one: acknowledge them.
-    fn missed_interrupt(self: &Arc<Self>, engines: &[Arc<Engine>]) {
-        let events = self.hardware.interrupt();
-        for engine in engines {
-            if events.completed & (1 << engine.index()) != 0 {
-                engine.interrupt();
-            }
-        }
-        if events.errors != 0 {
-            self.report_errors(events.errors);
-        }
-        if events.overdue != 0 {
-            self.report_overdue(events.overdue);
-        }
-    }
-
-    fn print_errors(self: &Arc<Self>, engines: u32) {
-        if self.hardware.get().is_ok() {
-            self.hardware.report_errors();
-            self.hardware.put();
-            let hang_check = self.hang_check.lock().clone();
-            if let Some(hang_check) = hang_check {
-                hang_check.alarm(engines);
-            }
-            self.wind();
-        }
-    }
-
-    /// The watchdogs of the mask's engines have fired.
-    fn enforce(self: &Arc<Self>, engines: u32) {
-        let hang_check = self.hang_check.lock().clone();
-        if let Some(hang_check) = hang_check {
-            hang_check.overdue(engines);
-        }
-        self.wind();
     }
 
     /// A request was published: the tick runs until it is retired. Any context.
@@ -408,6 +301,38 @@ impl Retirer {
         }
     }
 
+    /// Drops a context that an engine had loaded when it was reset. Process context.
+    pub(crate) fn unload(self: &Arc<Self>, context: InUse) {
+        let mut incoming = self.incoming.lock();
+        if let Some(place) = incoming.unloaded.iter_mut().find(|place| place.is_none()) {
+            *place = Some(context);
+        } else {
+            // As many resets as there are engines since the worker ran last.
+            drop(incoming);
+            drop(context);
+        }
+        let _ = self.queue.enqueue::<_, 0>(self.clone());
+    }
+
+    /// Drops a reference to a request, which may be the last one. Any context.
+    pub(crate) fn forget(self: &Arc<Self>, request: Arc<Request>) {
+        if let Some(request) = Arc::into_unique_or_drop(request) {
+            // It was counted as retired when its other reference was dropped.
+            self.live.fetch_add(1, ordering::Relaxed);
+            self.push(request.into());
+        }
+    }
+
+    /// Drops the logical rings of contexts that engines have removed. Process context; the caller
+    /// holds no locks.
+    fn release_removed(&self) {
+        for at in 0.. {
+            let engine = self.engines.lock().get(at).cloned();
+            let Some(engine) = engine else { break };
+            engine.release_removed();
+        }
+    }
+
     /// Releases a request that has completed. Process context; the caller holds no locks.
     pub(super) fn release(&self, request: ListArc<Request>) {
         drop(request);
@@ -437,34 +362,6 @@ impl Retirer {
         let _ = self.late.enqueue::<_, 0>(space);
     }
 
-    /// Starts the tick, which finally lets the device sleep. Any context.
-    pub(crate) fn wind(self: &Arc<Self>) {
-        // If so, the tick sees what was done before this.
-        if self.wound.xchg(true, ordering::Full) {
-            return;
-        }
-        // Under the lock: work queued before the end is cancelled, and none is queued after it.
-        let incoming = self.incoming.lock();
-        if !incoming.closed {
-            let tick = time::ms(TICK_MS);
-            let _ = work::enqueue_delayed::<_, 1>(self.clone(), |r| &r.queue, tick);
-        }
-    }
-
-    /// Runs the schedulers of execlist engines in `ns` nanoseconds, unless the tick comes soon
-    /// enough. Any context.
-    pub(super) fn look_in(self: &Arc<Self>, ns: u64) {
-        let ms = ns.div_ceil(1_000_000);
-        if ms >= TICK_MS.into() {
-            return;
-        }
-        let incoming = self.incoming.lock();
-        if !incoming.closed {
-            let delay = time::ms(ms as u32);
-            let _ = work::enqueue_delayed::<_, 2>(self.clone(), |r| &r.queue, delay);
-        }
-    }
-
     /// Returns whether nothing is waiting to be freed.
     pub(crate) fn is_empty(&self) -> bool {
         let incoming = self.incoming.lock();
@@ -479,6 +376,11 @@ impl Retirer {
     /// free. Process context.
     pub(crate) fn retire(self: &Arc<Self>) {
         self.follower_queue.clear();
+        let unloaded = {
+            let mut incoming = self.incoming.lock();
+            core::mem::replace(&mut incoming.unloaded, [const { None }; MAX_ENGINES])
+        };
+        drop(unloaded);
         while let Some(request) = self.take_done() {
             self.release(request);
         }
@@ -592,6 +494,7 @@ impl Retirer {
     /// After the end: waits for work that was queued. Process context.
     pub(crate) fn settle(&self) {
         if self.incoming.lock().closed {
+            self.signals.flush();
             self.queue.flush();
         }
     }

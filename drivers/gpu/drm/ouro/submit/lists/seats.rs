@@ -268,6 +268,12 @@ impl Engine {
         self.release_removed();
     }
 
+    /// Returns whether there are logical rings of removed contexts to drop.
+    pub(crate) fn has_removed(&self) -> bool {
+        let mut queue = self.queue.lock();
+        queue.lists().is_some_and(|lists| !lists.gone.is_empty())
+    }
+
     /// Drops the logical rings of removed contexts. Process context.
     pub(crate) fn release_removed(&self) {
         loop {
