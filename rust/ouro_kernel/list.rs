@@ -7,7 +7,10 @@
 
 use kernel::{
     list::{List, ListArc, ListItem},
-    sync::atomic::{ordering, Atomic},
+    sync::{
+        atomic::{ordering, Atomic},
+        ArcBorrow,
+    },
 };
 
 /// The list that an item is in.
@@ -81,6 +84,11 @@ impl<T: Member> MemberList<T> {
     /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// Returns the items, from the first to the last.
+    pub fn iter(&self) -> impl Iterator<Item = ArcBorrow<'_, T>> {
+        self.list.iter()
     }
 
     /// Appends an item.

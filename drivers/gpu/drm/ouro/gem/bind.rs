@@ -95,6 +95,10 @@ pub(crate) fn bind(
     let backing = contents::backing_of(object, &mut state)?;
     caches::batch(object, &mut state, &backing)?;
     if let Some(binding) = state.bindings.get(space) {
+        // As in `bind_object()`: the memory may hold another client's data.
+        if backing.is_hidden() {
+            return Err(EIO.into());
+        }
         if binding.len() >= pad && place.holds(binding.addr(), binding.len()) {
             return Ok(binding.addr());
         }
@@ -118,7 +122,7 @@ fn bound(state: &State, space: &Arc<Space>, place: &Place, pad: u64) -> Option<G
     let backing = state.backing.as_ref()?;
     let binding = state.bindings.get(space)?;
     let (addr, len) = (binding.addr(), binding.len());
-    let ready = !backing.is_spoiled() && !state.caches.is_dirty();
+    let ready = !backing.is_hidden() && !state.caches.is_dirty();
     (ready && len >= pad && place.holds(addr, len)).then_some(addr)
 }
 

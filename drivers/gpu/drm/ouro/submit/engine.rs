@@ -362,6 +362,7 @@ impl Engine {
     pub(super) fn is_ready(&self, queue: &mut Queue, request: ListArc<Request>) {
         let refused = match queue.stopped {
             Some(_) => Some(request),
+            None if request.tracker.is_doomed() => Some(request),
             None => queue.port.push(request).err(),
         };
         if let Some(request) = refused {

@@ -67,6 +67,19 @@ impl Lost {
         lost && matches!(request.work, Work::Copy(_) | Work::Fill(_))
     }
 
+    /// Leaves the context that the engine had loaded to the first request that can keep it, which the
+    /// retirer drops: a reset must not wait for the locks that the last reference takes. Without
+    /// requests the context is left here.
+    fn leave_loaded(&mut self) {
+        for request in self.requests.iter() {
+            let mut place = request.unloaded.lock();
+            if place.is_none() {
+                *place = self.loaded.take();
+                break;
+            }
+        }
+    }
+
     /// Takes the context that the engine had loaded, to be dropped in process context without
     /// locks.
     pub(crate) fn take_loaded(&mut self) -> Option<InUse> {
@@ -241,6 +254,7 @@ impl Engine {
     /// Emits the requests that were taken back, before all others. The engine must have been
     /// started.
     pub(crate) fn replay(&self, lost: &mut Lost) {
+        lost.leave_loaded();
         {
             let mut queue = self.queue.lock();
             let queue = &mut *queue;
@@ -272,10 +286,12 @@ impl Engine {
     /// not run, or not reach memory.
     ///
     /// Blocked requests stay blocked until their dependencies are signalled, and fail then, so that
-    /// their waiters can rely on the order. Only if the device is gone (`ENODEV`) do they fail at
+    /// their waiters can rely on the order. They fail also if the device is revived before: a move
+    /// that they depend on may have failed. Only if the device is gone (`ENODEV`) do they fail at
     /// once.
     pub(crate) fn stop(&self, error: Error, lost: &mut Lost) {
         self.take_back(lost, true);
+        lost.leave_loaded();
         let mut all = List::new();
         all.push_all_back(&mut lost.requests);
         let mut blocked;
@@ -287,6 +303,7 @@ impl Engine {
             blocked = if error == ENODEV {
                 mem::take(&mut queue.blocked)
             } else {
+                queue.blocked.iter().for_each(|tracker| tracker.doom());
                 Default::default()
             };
             queue.resetting = false;

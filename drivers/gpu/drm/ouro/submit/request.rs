@@ -63,6 +63,8 @@ pub(crate) struct Tracker {
     seqno: Atomic<u32>,
     /// Whether it has a waiter.
     wanted: Atomic<bool>,
+    /// Whether it fails once it is ready: the device was wedged while it was blocked.
+    doomed: Atomic<bool>,
     /// Number of fences that it waits for, and one for the publisher.
     waiting: Atomic<u32>,
     pub(super) urgency: Urgency,
@@ -115,6 +117,7 @@ impl Tracker {
                 line,
                 seqno: Atomic::new(0),
                 wanted: Atomic::new(false),
+                doomed: Atomic::new(false),
                 waiting: Atomic::new(1),
                 urgency: Urgency::new(),
                 links <- ListLinks::new(),
@@ -129,6 +132,17 @@ impl Tracker {
             }? Error),
             GFP_KERNEL,
         )
+    }
+
+    /// The device was wedged while the request was blocked: it fails once it is ready, also if the
+    /// device is revived before.
+    pub(super) fn doom(&self) {
+        self.doomed.store(true, ordering::Relaxed);
+    }
+
+    /// Returns whether [`doom`](Self::doom) was called. Under the lock of the engine that has it.
+    pub(super) fn is_doomed(&self) -> bool {
+        self.doomed.load(ordering::Relaxed)
     }
 
     /// Returns its engine, current or next. With several engines it may change: a caller that has
@@ -467,6 +481,10 @@ pub(crate) struct Request {
     /// saved.
     #[pin]
     pub(super) replaced: SpinLockIrq<Option<InUse>>,
+    /// A context that the engine had loaded when it was reset: the retirer drops it with the
+    /// request.
+    #[pin]
+    pub(super) unloaded: SpinLockIrq<Option<InUse>>,
     /// The callbacks on the fences that it waits for.
     armed: LazyVec<Armed<Tracker>>,
     /// Fences of requests that must be emitted before it.
@@ -507,6 +525,7 @@ impl Request {
                 work: parts.work,
                 emitted: Emitted::new(),
                 replaced <- new_spinlock_irq!(None, "ouro_replaced"),
+                unloaded <- new_spinlock_irq!(None, "ouro_unloaded"),
                 armed,
                 leads: [const { None }; MAX_LEADS],
                 _objects: parts.objects,
