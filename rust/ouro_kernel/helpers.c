@@ -5,6 +5,7 @@
  */
 #include <drm/drm_auth.h>
 #include <linux/aperture.h>
+#include <linux/compat.h>
 #include <linux/devcoredump.h>
 #include <linux/dma-fence-unwrap.h>
 #include <linux/io.h>
@@ -452,6 +453,21 @@ struct llist_node *ouro_llist_take(struct llist_head *head)
 void ouro_task_comm(char *buf)
 {
 	strscpy_pad(buf, current->comm, TASK_COMM_LEN);
+}
+
+unsigned int ouro_noreclaim_save(void)
+{
+	return memalloc_noreclaim_save();
+}
+
+void ouro_noreclaim_restore(unsigned int flags)
+{
+	memalloc_noreclaim_restore(flags);
+}
+
+bool ouro_in_compat_syscall(void)
+{
+	return in_compat_syscall();
 }
 
 int ouro_task_pid(void)

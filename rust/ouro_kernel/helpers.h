@@ -184,6 +184,9 @@ struct llist_node *ouro_llist_take(struct llist_head *head);
 /* tasks, memory, PCI */
 void ouro_task_comm(char *buf);
 int ouro_task_pid(void);
+bool ouro_in_compat_syscall(void);
+unsigned int ouro_noreclaim_save(void);
+void ouro_noreclaim_restore(unsigned int flags);
 bool ouro_task_is_killed(void);
 bool ouro_task_may_sleep(void);
 unsigned long ouro_total_pages(void);

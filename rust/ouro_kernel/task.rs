@@ -2,6 +2,7 @@
 
 //! The calling task, and its capabilities.
 
+use core::marker::PhantomData;
 use kernel::{bindings, prelude::*};
 
 use crate::raw;
@@ -53,6 +54,32 @@ impl Client {
         let end = self.comm.iter().position(|&b| b == 0);
         self.comm.get(..end.unwrap_or(16)).unwrap_or(&[])
     }
+}
+
+/// While it lives, allocations of the task do not reclaim memory, and may use the reserves. For a few
+/// small allocations while reclaim may wait for the caller.
+pub struct NoReclaim(c_uint, PhantomData<*mut ()>);
+
+impl NoReclaim {
+    /// Begins the scope.
+    #[expect(clippy::new_without_default)]
+    pub fn new() -> Self {
+        // SAFETY: No requirement; ended by the guard, by the same task.
+        Self(unsafe { raw::ouro_noreclaim_save() }, PhantomData)
+    }
+}
+
+impl Drop for NoReclaim {
+    fn drop(&mut self) {
+        // SAFETY: The flags are those of our begin.
+        unsafe { raw::ouro_noreclaim_restore(self.0) }
+    }
+}
+
+/// Returns whether the calling task is in a system call of a 32-bit program on a 64-bit kernel.
+pub fn is_compat() -> bool {
+    // SAFETY: No requirement.
+    unsafe { raw::ouro_in_compat_syscall() }
 }
 
 /// Returns whether the calling task was killed: its results are not needed any more.

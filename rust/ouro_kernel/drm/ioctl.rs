@@ -21,7 +21,9 @@ pub const MASTER: u32 = bindings::drm_ioctl_flags_DRM_MASTER;
 /// Only for root.
 pub const ROOT_ONLY: u32 = bindings::drm_ioctl_flags_DRM_ROOT_ONLY;
 
-/// The ioctls of 32-bit programs: their structures are the same.
+/// The ioctls of 32-bit programs. The core has those of its own ioctls; it passes a driver's on, with
+/// as many bytes as the program has given. A handler whose argument has a pointer or `long` in it
+/// must look at [`task::is_compat()`](crate::task::is_compat).
 #[cfg(CONFIG_COMPAT)]
 pub(crate) const COMPAT: Compat = Some(crate::raw::drm_compat_ioctl);
 /// Without support of 32-bit programs.

@@ -5,7 +5,7 @@
 use kernel::{prelude::*, sync::aref::ARef};
 use ouro_core::patience::Patience;
 use ouro_hw::generation::ResetScope;
-use ouro_kernel::{fence::Fence, pages::flush_all_caches, release};
+use ouro_kernel::{fence::Fence, pages::flush_all_caches, release, task::NoReclaim};
 
 use crate::{
     gem::{leave, State},
@@ -127,12 +127,17 @@ impl Gpu {
     fn pause_all(&self) -> Result {
         let engines = self.engines();
         let mut suspending = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        // Before the first pause: reclaim may wait for requests that a paused engine does not emit.
+        let mut switches = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
         for engine in engines.iter() {
             // The switch away from a client's context saves it.
             let leaving = match self.has_images(engine) {
                 true => Some(self.run(engine, self.kernel_context(), Work::Nothing)?),
                 false => None,
             };
+            switches.push(leaving, GFP_KERNEL)?;
+        }
+        for (engine, leaving) in engines.iter().zip(switches) {
             suspending.push(Suspending::new(engine, leaving), GFP_KERNEL)?;
         }
         let mut looks = Looks::new();
@@ -147,6 +152,7 @@ impl Gpu {
                     Ok(true) if self.has_images(engine) && engine.holds_client() => {
                         quiet = false;
                         engine.resume();
+                        let _scope = NoReclaim::new();
                         entry.leave(self.run(engine, self.kernel_context(), Work::Nothing)?);
                     }
                     Ok(there) => quiet &= there,

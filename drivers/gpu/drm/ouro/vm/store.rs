@@ -129,8 +129,8 @@ impl TableStore {
 
     /// Saves the tables, because the device is about to lose them.
     ///
-    /// Errors: `ENOMEM` if there are many more tables than at [`prepare`](Self::prepare), `ENODEV`;
-    /// the store is then unchanged.
+    /// Errors: `ENOMEM` if there are more tables than at [`prepare`](Self::prepare): engines are paused,
+    /// and reclaim could wait for them. The store is then unchanged.
     pub(crate) fn save(&self) -> Result {
         let mut inner = self.inner.lock();
         let Kept {
@@ -140,9 +140,9 @@ impl TableStore {
         pages.clear();
         entries.clear();
         for page in inner.pages() {
-            pages.push(page, GFP_KERNEL)?;
+            pages.push(page, GFP_NOWAIT)?;
         }
-        entries.resize(pages.len() * ENTRIES, 0, GFP_KERNEL)?;
+        entries.resize(pages.len() * ENTRIES, 0, GFP_NOWAIT)?;
         self.asleep.store(true, ordering::Relaxed);
         // Writers that saw the flag unset have finished after this.
         rcu::synchronize_rcu();

@@ -19,11 +19,32 @@ use crate::{
     reset::Allowed,
 };
 
+/// The argument. That of a 32-bit program has eight bytes, with the address where a 64-bit one has
+/// padding.
+#[repr(C)]
+#[derive(FromBytes)]
+pub(super) struct GetParam {
+    param: i32,
+    compat_value: u32,
+    value: u64,
+}
+const _: () = assert!(size_of::<GetParam>() == size_of::<abi::drm_i915_getparam>());
+
+impl GetParam {
+    /// Returns the address that the number is written to.
+    fn value(&self) -> u64 {
+        match task::is_compat() {
+            true => self.compat_value.into(),
+            false => self.value,
+        }
+    }
+}
+
 /// `GETPARAM` writes a number about the device to the address `value`; `param` selects which.
 ///
 /// Errors: `EINVAL` for an unknown parameter, `ENODEV` for one that does not apply to this chip or
 /// driver, `EFAULT`.
-pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getparam) -> Result {
+pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut GetParam) -> Result {
     let gpu = file.gpu();
     let topology = gpu.hardware().topology();
     let has = |class| topology.engines.iter().any(|e| e.desc().id.class == class);
@@ -141,5 +162,5 @@ pub(super) fn getparam(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_getpa
 
         _ => return Err(EINVAL),
     };
-    uaccess::write(arg.value as u64, &value)
+    uaccess::write(arg.value(), &value)
 }

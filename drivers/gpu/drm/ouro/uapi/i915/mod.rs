@@ -46,7 +46,7 @@ impl drm::Personality for I915 {
 
     // Ioctls that exist in two sizes are listed once, with the larger one.
     const IOCTLS: &'static drm::ioctl::Table<Ouro> = ouro_kernel::ioctls!(Ouro;
-        (abi::DRM_IOCTL_I915_GETPARAM, abi::drm_i915_getparam, RENDER_ALLOW, getparam::getparam),
+        (abi::DRM_IOCTL_I915_GETPARAM, getparam::GetParam, RENDER_ALLOW, getparam::getparam),
         (abi::DRM_IOCTL_I915_GEM_CREATE, abi::drm_i915_gem_create, RENDER_ALLOW, create::create),
         (abi::DRM_IOCTL_I915_GEM_CREATE_EXT, abi::drm_i915_gem_create_ext, RENDER_ALLOW,
             create::create_ext),
