@@ -3,7 +3,8 @@
 //!
 //! The model does what one reading says, and lists the accesses of both: the list shows a driver that relies on one of
 //! them. Where a reading makes the chip wait without end, it waits. Each variant of [`Disputed`] tells its readings;
-//! `two_d/readings.rs` and `three_d/surfaces.rs` do them. Nothing else in the model decides between readings.
+//! `two_d/readings.rs`, `three_d/readings.rs`, `three_d/surfaces.rs` and `three_d/textures.rs` do them. Nothing else
+//! in the model decides between readings.
 
 use super::core::Core;
 use super::lint::Rule;
@@ -26,6 +27,9 @@ pub(crate) enum Disputed {
     DestinationTiles,
     /// DP_CNTL_XDIR_YDIR_YMAJOR 31 and 15: nothing; or the directions of DP_CNTL 1:0.
     Directions,
+    /// Coordinates of 2D range from -8192 to 8191 (§5.2.2.7 to §5.2.2.9): a rectangle goes on past 8191; or its
+    /// pixels there have the coordinates from -8192 on.
+    Coordinates,
     /// TX_FILTER0 31:28, "logical id for this physical texture": TX_ENABLE goes by the unit; or by the id.
     TextureId,
     /// TX_FILTER0 20:17, the finest level that is used, is beyond the last one: it is the last one; or
