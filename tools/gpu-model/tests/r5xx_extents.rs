@@ -2,7 +2,7 @@
 //! How far surfaces extend by other readings of their registers: an object that holds what the first reading touches
 //! may be too small for the second. (R5xx guide §2.2, §2.3, §5.2.2; digest of 3D, §10.3, §12.5, §12.6, §13.6.)
 
-use crate::r5xx_rig::{packet, Rig};
+use crate::r5xx_rig::{packet, type0, Rig};
 use gpu_model::r5xx::{Access, Rule, Unit};
 
 /// The destination's, or colour 0's, first byte.
@@ -97,5 +97,136 @@ fn columns_of_a_source_wrap() {
     assert!(disputed(&rig));
     let (rig, all) = copy(8193);
     assert!(inside(&all, Unit::TwoD, 0..0), "{all:x?}");
+    assert!(!disputed(&rig));
+}
+
+fn write(at: u32, values: &[u32]) -> Vec<u32> {
+    [&[type0(at, values.len() as u32)], values].concat()
+}
+
+/// A vertex is drawn, with a scissor from (0, 0) to these corners, both inside.
+fn draw((x1, y1): (u32, u32), state: &[Vec<u32>]) -> (Rig, Vec<Access>) {
+    let end = [
+        write(0x43e0, &[0, y1 << 13 | x1]),
+        write(0x20b4, &[1]),
+        packet(0x35, &[1 << 16 | 3 << 4 | 4, 0]),
+    ];
+    run(&[state.concat(), end.concat()].concat())
+}
+
+/// Colour 0 with a value of RB3D_COLORPITCH0; all channels are written.
+fn colour(pitch: u32) -> Vec<u32> {
+    let all = [
+        write(0x4e28, &[BASE as u32]),
+        write(0x4e38, &[pitch]),
+        write(0x4e0c, &[15]),
+    ];
+    all.concat()
+}
+
+/// Depth that is tested and written, by ZB_FORMAT and ZB_DEPTHPITCH.
+fn depth(format: u32, pitch: u32) -> Vec<u32> {
+    let all = [
+        write(0x4f00, &[6]),
+        write(0x4f10, &[format]),
+        write(0x4f20, &[BASE as u32, pitch]),
+    ];
+    all.concat()
+}
+
+const MACRO_MICRO: u32 = 3 << 16;
+/// GB_AA_CONFIG: on, of four samples.
+fn four() -> Vec<u32> {
+    write(0x4020, &[1 | 2 << 1])
+}
+
+/// Digest of 3D, §12.5: samples are "always macro+micro tiled". 64 by 20 pixels of 32 bits and four samples are
+/// 20 * 256 * 4 bytes in rows; macro tiles have 16 rows (§2.3), so in tiles 32 rows are there.
+#[test]
+fn samples_are_in_tiles_whatever_the_tile_bits_say() {
+    let (rows, tiles) = (BASE + 20 * 256 * 4, BASE + 32 * 256 * 4);
+    let (rig, all) = draw((63, 19), &[colour(6 << 21 | 64), four()]);
+    assert!(!inside(&all, Unit::Color, BASE..rows));
+    assert!(inside(&all, Unit::Color, BASE..tiles));
+    assert!(disputed(&rig));
+    let (rig, all) = draw((63, 19), &[colour(6 << 21 | 64)]);
+    assert!(
+        inside(&all, Unit::Color, BASE..BASE + 20 * 256),
+        "one sample"
+    );
+    assert!(!disputed(&rig));
+    let (rig, all) = draw((63, 19), &[colour(6 << 21 | MACRO_MICRO | 64), four()]);
+    assert!(inside(&all, Unit::Color, BASE..tiles));
+    assert!(!disputed(&rig));
+    // A pitch of 40 pixels is rounded up to 64: macro tiles are 32 wide.
+    let (_, all) = draw((39, 15), &[colour(6 << 21 | 40), four()]);
+    assert!(!inside(&all, Unit::Color, BASE..BASE + 16 * 160 * 4));
+    assert!(inside(&all, Unit::Color, BASE..BASE + 16 * 256 * 4));
+}
+
+/// The same of depth, 24 bits; of 16 bits macro tiles of 4 x 4 blocks are 32 by 32 (§2.2, §2.3).
+#[test]
+fn samples_of_depth_are_in_tiles() {
+    for (format, bytes, rows) in [(2, 4, 32), (0, 2, 32)] {
+        let (rig, all) = draw((63, 19), &[depth(format, 64), four()]);
+        assert!(!inside(&all, Unit::Depth, BASE..BASE + 20 * 64 * bytes * 4));
+        let tiles = BASE..BASE + rows * 64 * bytes * 4;
+        assert!(inside(&all, Unit::Depth, tiles), "{bytes}");
+        assert!(disputed(&rig));
+    }
+}
+
+/// Digest of 3D, §13.6: the "tile bits of COLORPITCH0 describe the destination", so a resolve to rows reads tiles.
+#[test]
+fn the_source_of_a_resolve_is_in_tiles() {
+    let resolve = [write(0x4e80, &[0x40_0000, 64, 5]), four()].concat();
+    for (tiles, says) in [(0, true), (MACRO_MICRO, false)] {
+        let (rig, all) = draw((63, 3), &[colour(6 << 21 | tiles | 64), resolve.clone()]);
+        assert!(!inside(&all, Unit::Color, BASE..BASE + 4 * 256 * 4));
+        assert!(inside(&all, Unit::Color, BASE..BASE + 16 * 256 * 4));
+        assert!(inside(&all, Unit::Resolve, 0x40_0000..0x40_0400));
+        assert_eq!(disputed(&rig), says);
+    }
+}
+
+/// §2.2: 16-bit pixels in 8 x 2 blocks are "supported by: tx/cb/hdp/disp", in 4 x 4 blocks by "tx/cb/zb/hdp". §2.3:
+/// macro tiles are 64 x 16 or 32 x 32 pixels. 128 bytes a row.
+#[test]
+fn depth_of_16_bits_in_blocks_of_8_by_2() {
+    let pitch = |micro: u32| 1 << 16 | micro << 17 | 64;
+    let (rig, all) = draw((63, 15), &[depth(0, pitch(1))]);
+    assert!(!inside(&all, Unit::Depth, BASE..BASE + 16 * 128));
+    assert!(inside(&all, Unit::Depth, BASE..BASE + 32 * 128));
+    assert!(disputed(&rig));
+    // Without macro tiles: six rows are two of 4 x 4 blocks.
+    let (_, all) = draw((63, 5), &[depth(0, 1 << 17 | 64)]);
+    assert!(!inside(&all, Unit::Depth, BASE..BASE + 6 * 128));
+    assert!(inside(&all, Unit::Depth, BASE..BASE + 8 * 128));
+    let (rig, all) = draw((63, 15), &[depth(0, pitch(2))]);
+    assert!(inside(&all, Unit::Depth, BASE..BASE + 32 * 128));
+    assert!(!disputed(&rig));
+}
+
+/// Digest of 3D, §12.6: a clear of depth and colour writes "every covered px of its buffer without reading (whole
+/// micro-tiles)". Rows of 256 bytes; (9, 9) ends a block of 8 x 8 at (15, 15).
+#[test]
+fn cleared_pixels_are_whole_blocks() {
+    let clear = |bit: u32| write(0x4f1c, &[bit << 5]);
+    // In rows, then in blocks of 4 x 2, of which a row of 16 has 512 bytes.
+    for (tiles, exact, blocks) in [
+        (0, 9 * 256 + 40, 15 * 256 + 64),
+        (1 << 17, 4 * 512 + 3 * 32, 7 * 512 + 4 * 32),
+    ] {
+        let (rig, all) = draw((9, 9), &[depth(2, tiles | 64), clear(0)]);
+        assert!(inside(&all, Unit::Depth, BASE..BASE + exact), "{all:x?}");
+        assert!(!disputed(&rig));
+        let (rig, all) = draw((9, 9), &[depth(2, tiles | 64), clear(1)]);
+        assert!(!inside(&all, Unit::Depth, BASE..BASE + exact));
+        assert!(inside(&all, Unit::Depth, BASE..BASE + blocks), "{all:x?}");
+        assert!(disputed(&rig));
+    }
+    // As user space clears: in macro tiles, of which blocks are a part.
+    let (rig, all) = draw((9, 9), &[depth(2, MACRO_MICRO | 64), clear(1)]);
+    assert!(inside(&all, Unit::Depth, BASE..BASE + 2048));
     assert!(!disputed(&rig));
 }

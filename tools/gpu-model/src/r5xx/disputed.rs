@@ -46,6 +46,15 @@ pub(crate) enum Disputed {
     Resolve,
     /// RB3D_CCTL 9, compression of samples, without a colour mask memory ("must also be enabled").
     Compression,
+    /// Samples of a surface whose tile bits are not both set: each piece is so many times as large; or the surface
+    /// has macro and micro tiles all the same, as "sample storage is nowhere documented", and the tile bits of
+    /// a resolve "describe the destination" (digest of 3D, §12.5, §13.6).
+    Samples,
+    /// Depth of 16 bits in blocks of 8 x 2, which §2.2 lists for other units: these blocks; or those of 4 x 4.
+    DepthBlocks,
+    /// ZB_BW_CNTL 5, clears of "whole micro-tiles" (digest of 3D, §12.6): of the depth buffer's own; or blocks of 8 x 8
+    /// pixels.
+    ClearedBlocks,
 }
 
 impl Core {
