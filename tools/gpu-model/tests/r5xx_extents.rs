@@ -230,3 +230,55 @@ fn cleared_pixels_are_whole_blocks() {
     assert!(inside(&all, Unit::Depth, BASE..BASE + 2048));
     assert!(!disputed(&rig));
 }
+
+const TEXTURE: u64 = 0x20_0000;
+
+/// Unit 0: S by TX_FILTER0 2:0, pixels of 32 bits, so many texels, levels, and a pitch.
+fn texture(wrap: u32, (width, height): (u32, u32), levels: u32, pitch: u32) -> (Rig, Vec<Access>) {
+    let size = (width - 1) | (height - 1) << 11 | (levels - 1) << 26 | 1 << 31;
+    let state = [
+        write(0x4104, &[1]),
+        write(0x4400, &[wrap]),
+        write(0x4480, &[size]),
+        write(0x44c0, &[0xc]),
+        write(0x4500, &[pitch - 1]),
+        write(0x4540, &[TEXTURE as u32]),
+    ];
+    draw((0, 0), &state)
+}
+
+/// Digest of 3D, §10.3: with PITCH_EN there is "only level 0". 64 by 64, 32 by 32, 16 by 16 texels, at a pitch of 64.
+#[test]
+fn levels_may_have_one_pitch() {
+    let halved = (64 * 64 + 32 * 32 + 16 * 16) * 4;
+    let same = (64 + 32 + 16) * 64 * 4;
+    let (rig, all) = texture(2, (64, 64), 3, 64);
+    assert!(!inside(&all, Unit::Texture, TEXTURE..TEXTURE + halved));
+    assert!(inside(&all, Unit::Texture, TEXTURE..TEXTURE + same));
+    assert!(disputed(&rig));
+    let (rig, all) = texture(2, (64, 64), 1, 64);
+    assert!(inside(&all, Unit::Texture, TEXTURE..TEXTURE + 64 * 64 * 4));
+    assert!(!disputed(&rig));
+}
+
+/// Digest of 3D, §10.4: code 0 repeats, "only with POT". 48 texels at a pitch of 48: on the next power of two, the last
+/// row ends at 64.
+#[test]
+fn a_width_may_repeat_on_the_next_power_of_two() {
+    let rows = TEXTURE..TEXTURE + 8 * 48 * 4;
+    let more = TEXTURE..TEXTURE + (7 * 48 + 64) * 4;
+    for (wrap, repeats) in [(0, true), (1, true), (2, false), (6, false)] {
+        let (rig, all) = texture(wrap, (48, 8), 1, 48);
+        assert_eq!(
+            inside(&all, Unit::Texture, rows.clone()),
+            !repeats,
+            "{wrap}"
+        );
+        assert!(inside(&all, Unit::Texture, more.clone()), "{wrap}");
+        assert_eq!(disputed(&rig), repeats, "{wrap}");
+    }
+    // The pitch has room for it.
+    let (rig, all) = texture(0, (48, 8), 1, 64);
+    assert!(inside(&all, Unit::Texture, TEXTURE..TEXTURE + 8 * 64 * 4));
+    assert!(!disputed(&rig));
+}

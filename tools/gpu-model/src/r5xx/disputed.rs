@@ -35,6 +35,12 @@ pub(crate) enum Disputed {
     /// TX_FILTER0 20:17, the finest level that is used, is beyond the last one: it is the last one; or
     /// levels go on.
     FinestLevel,
+    /// TX_FORMAT0 31, PITCH_EN, with more levels than 0, which the digest does not have (digest of 3D, §10.3): the
+    /// pitch is halved with each; or all have it.
+    LevelPitch,
+    /// TX_FORMAT0 31, a width that is no power of two, and TX_FILTER0 2:0 repeats ("only with POT", digest of 3D,
+    /// §10.4): after the width; or after the next power of two.
+    RepeatedWidth,
     /// VAP_VF_CNTL 13, an index is two: 23:16 for array 0, 15:0 for the others, neither within the
     /// limits; or it is one.
     DualIndex,

@@ -192,14 +192,12 @@ impl Core {
     }
 }
 
+/// Lists a read or write of columns (bytes) and rows of a surface.
+type Lister = fn(Surface, bool, (u64, u64), (u64, u64), &mut Vec<Access>);
+
 impl Op {
     /// Lists what a piece touches of all surfaces that it may mean.
-    fn touch(
-        &self,
-        piece: &Piece,
-        list: fn(Surface, bool, (u64, u64), (u64, u64), &mut Vec<Access>),
-        out: &mut Vec<Access>,
-    ) {
+    fn touch(&self, piece: &Piece, list: Lister, out: &mut Vec<Access>) {
         let Some((to, from)) = piece.areas(self) else {
             return;
         };
@@ -228,7 +226,8 @@ fn fold(at: i32) -> i32 {
     (at - LEAST).rem_euclid(COORDINATES) + LEAST
 }
 
-/// Returns the parts of `n` pixels between which a coordinate wraps, of those that begin at `starts`: offset and length.
+/// Returns the parts of `n` pixels between which a coordinate wraps, of those that begin at `starts`: offset and
+/// length.
 fn parts(starts: &[i32], n: i32) -> Vec<(i32, i32)> {
     let mut all = Vec::new();
     let mut at = 0;
