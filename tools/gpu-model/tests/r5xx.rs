@@ -9,6 +9,7 @@ mod r5xx_3d;
 mod r5xx_3d_surfaces;
 mod r5xx_bringup;
 mod r5xx_cp;
+mod r5xx_extents;
 mod r5xx_faults;
 mod r5xx_hostile;
 mod r5xx_memory;

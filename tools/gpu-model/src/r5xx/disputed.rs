@@ -3,7 +3,8 @@
 //!
 //! The model does what one reading says, and lists the accesses of both: the list shows a driver that relies on one of
 //! them. Where a reading makes the chip wait without end, it waits. Each variant of [`Disputed`] tells its readings;
-//! `two_d/readings.rs` and `three_d/surfaces.rs` do them. Nothing else in the model decides between readings.
+//! `two_d/readings.rs`, `three_d/readings.rs`, `three_d/surfaces.rs` and `three_d/textures.rs` do them. Nothing else
+//! in the model decides between readings.
 
 use super::core::Core;
 use super::lint::Rule;
@@ -26,11 +27,20 @@ pub(crate) enum Disputed {
     DestinationTiles,
     /// DP_CNTL_XDIR_YDIR_YMAJOR 31 and 15: nothing; or the directions of DP_CNTL 1:0.
     Directions,
+    /// Coordinates of 2D range from -8192 to 8191 (§5.2.2.7 to §5.2.2.9): a rectangle goes on past 8191; or its
+    /// pixels there have the coordinates from -8192 on.
+    Coordinates,
     /// TX_FILTER0 31:28, "logical id for this physical texture": TX_ENABLE goes by the unit; or by the id.
     TextureId,
     /// TX_FILTER0 20:17, the finest level that is used, is beyond the last one: it is the last one; or
     /// levels go on.
     FinestLevel,
+    /// TX_FORMAT0 31, PITCH_EN, with more levels than 0, which the digest does not have (digest of 3D, §10.3): the
+    /// pitch is halved with each; or all have it.
+    LevelPitch,
+    /// TX_FORMAT0 31, a width that is no power of two, and TX_FILTER0 2:0 repeats ("only with POT", digest of 3D,
+    /// §10.4): after the width; or after the next power of two.
+    RepeatedWidth,
     /// VAP_VF_CNTL 13, an index is two: 23:16 for array 0, 15:0 for the others, neither within the
     /// limits; or it is one.
     DualIndex,
@@ -42,6 +52,15 @@ pub(crate) enum Disputed {
     Resolve,
     /// RB3D_CCTL 9, compression of samples, without a colour mask memory ("must also be enabled").
     Compression,
+    /// Samples of a surface whose tile bits are not both set: each piece is so many times as large; or the surface
+    /// has macro and micro tiles all the same, as "sample storage is nowhere documented", and the tile bits of
+    /// a resolve "describe the destination" (digest of 3D, §12.5, §13.6).
+    Samples,
+    /// Depth of 16 bits in blocks of 8 x 2, which §2.2 lists for other units: these blocks; or those of 4 x 4.
+    DepthBlocks,
+    /// ZB_BW_CNTL 5, clears of "whole micro-tiles" (digest of 3D, §12.6): of the depth buffer's own; or blocks of 8 x 8
+    /// pixels.
+    ClearedBlocks,
 }
 
 impl Core {

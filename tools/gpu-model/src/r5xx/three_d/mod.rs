@@ -24,6 +24,7 @@ mod pair;
 mod pixel;
 mod psc;
 mod raster;
+mod readings;
 mod setup;
 mod shade;
 mod surfaces;

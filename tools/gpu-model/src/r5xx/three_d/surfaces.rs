@@ -40,8 +40,8 @@ pub(super) struct Target {
     pub base: u64,
     pub bytes: u64,
     pub layout: Layout,
-    read: bool,
-    write: bool,
+    pub(super) read: bool,
+    pub(super) write: bool,
     /// Samples of a pixel, which make everything so many times as large.
     pub samples: u64,
 }
@@ -69,6 +69,8 @@ impl Target {
 pub(crate) struct Targets {
     pub(super) area: Option<Area>,
     pub(super) surfaces: Vec<Target>,
+    /// Depth whose blocks its unit may not know: it is listed, not drawn.
+    pub(super) unknown: Option<Target>,
     textures: Vec<Access>,
 }
 
@@ -123,7 +125,7 @@ impl Core {
             ..Targets::default()
         };
         self.colour_targets(&mut t.surfaces);
-        self.depth_target(&mut t.surfaces);
+        self.depth_target(&mut t);
         self.resolve_target(&mut t.surfaces);
         let sampled = self.sampled();
         for n in 0..TEXTURES {
@@ -243,7 +245,7 @@ impl Core {
         }
     }
 
-    fn depth_target(&mut self, out: &mut Vec<Target>) {
+    fn depth_target(&mut self, t: &mut Targets) {
         let control = self.seen(reg::ZB_CNTL);
         let (stencil, depth, writes) = (control & 1 != 0, control & 2 != 0, control & 4 != 0);
         // The clear of depth and colour together does not look at that.
@@ -263,18 +265,33 @@ impl Core {
         let base = self.seen(reg::ZB_DEPTHOFFSET);
         let tiles = pitch >> 16;
         let micro = tiles >> 1 & 3;
-        // Neither 8 x 4 nor 8 x 2 blocks for depth (§2.2).
         let known = layout(
             tiles & 1 != 0,
             micro,
             bytes,
             u64::from(pitch & 0x3ffc) * bytes,
-        )
-        .filter(|_| !(micro == 1 && bytes == 2));
+        );
         let write = stencil || writes || clears;
         let read = stencil || depth;
-        let what = (Unit::Depth, 0, self.seen(reg::ZB_FORMAT) & 15);
-        self.add_target(out, what, (base, bytes, known), (read, write));
+        let format = self.seen(reg::ZB_FORMAT) & 15;
+        let what = (Unit::Depth, 0, format);
+        if micro == 1 && bytes == 2 {
+            // Neither 8 x 4 nor 8 x 2 blocks for depth (§2.2).
+            t.unknown = known.map(|layout| Target {
+                unit: Unit::Depth,
+                number: 0,
+                format,
+                base: u64::from(base) & !31,
+                bytes,
+                layout,
+                read,
+                write,
+                samples: self.samples(),
+            });
+            self.add_target(&mut t.surfaces, what, (base, bytes, None), (read, write));
+            return;
+        }
+        self.add_target(&mut t.surfaces, what, (base, bytes, known), (read, write));
     }
 
     fn resolve_target(&mut self, out: &mut Vec<Target>) {
@@ -350,6 +367,7 @@ impl Core {
                     }
                 }
             }
+            self.other_extents(targets, area, out);
             // Without a pixel nothing is sampled.
             out.extend(targets.textures.iter().copied());
         }

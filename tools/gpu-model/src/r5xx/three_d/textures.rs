@@ -53,6 +53,12 @@ fn of_level(whole: Layout, level: u32, row: u64, rows: u64, early: bool) -> Layo
     }
 }
 
+/// Bytes of a slice or face of such a level.
+fn stored(whole: Layout, level: u32, row: u64, rows: u64, early: bool) -> u64 {
+    let tiling = of_level(whole, level, row, rows, early);
+    row.next_multiple_of(tiling.pitch_unit()) * rows.next_multiple_of(tiling.row_unit())
+}
+
 /// Which kind of texture (TX_FORMAT1 26:25).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -78,6 +84,8 @@ pub(super) struct Texture {
     pub base: u64,
     /// Bytes of all of it.
     pub size: u64,
+    /// Bytes of all of it by any reading.
+    reach: u64,
     /// TX_FORMAT1 4:0, and [`MSB`].
     pub format: u32,
     /// Texels of level 0.
@@ -96,7 +104,7 @@ pub(super) struct Texture {
 impl Texture {
     /// All that it reads.
     pub fn access(&self) -> Access {
-        Access::read(Unit::Texture, self.base, self.size)
+        Access::read(Unit::Texture, self.base, self.reach)
     }
 
     /// Texels of a level.
@@ -157,6 +165,7 @@ impl Core {
         let mut texture = Texture {
             base: u64::from(offset & !31),
             size: 0,
+            reach: 0,
             format,
             extent: [
                 width,
@@ -170,8 +179,15 @@ impl Core {
             last,
             levels: Vec::new(),
         };
+        // S repeats, or is mirrored, over a width that is no power of two.
+        let repeats = self.seen(reg::TX_FILTER0 + 4 * n) & 7 < 2 && !width.is_power_of_two();
+        let mut wide = pitch.filter(|_| last.max(finest) > 0).map(|_| 0u64);
         for level in 0..=last.max(finest) {
             let down = |v: u64| (v >> level).max(1);
+            let count = match shape {
+                Shape::Volume => down(layers),
+                _ => layers,
+            };
             let (mut w, mut h) = (down(pitch.unwrap_or(width)), down(height));
             if pitch.is_none() {
                 w = w.next_power_of_two();
@@ -180,28 +196,44 @@ impl Core {
             if last > 0 || layers > 1 {
                 h = h.next_power_of_two();
             }
+            // Texels of a row that the pitch of all levels, or repetition, adds.
+            let (mut same, mut repeated) = (pitch.unwrap_or(0), down(width.next_power_of_two()));
             if blocks {
                 (w, h) = (w.div_ceil(4), h.div_ceil(4));
+                (same, repeated) = (same.div_ceil(4), repeated.div_ceil(4));
+            }
+            if let Some(size) = &mut wide {
+                *size = size.saturating_add(stored(tiling, level, same * bytes, h, early) * count);
             }
             let tiling = of_level(tiling, level, w * bytes, h, early);
             let row = (w * bytes).next_multiple_of(tiling.pitch_unit());
             let rows = h.next_multiple_of(tiling.row_unit());
-            let count = match shape {
-                Shape::Volume => down(layers),
-                _ => layers,
+            let layout = Layout {
+                pitch: row,
+                ..tiling
             };
+            if pitch.is_some() && repeats {
+                let x = (repeated * bytes).next_multiple_of(tiling.pitch_unit());
+                let end =
+                    texture.size + row * rows * (count - 1) + layout.offset(x - 1, rows - 1) + 1;
+                texture.reach = texture.reach.max(end);
+            }
             texture.levels.push(Level {
                 start: texture.size,
-                layout: Layout {
-                    pitch: row,
-                    ..tiling
-                },
+                layout,
                 layer: row * rows,
             });
             texture.size = texture
                 .size
                 .saturating_add((row * rows).saturating_mul(count));
         }
+        if texture.reach > texture.size {
+            self.dispute(Disputed::RepeatedWidth);
+        }
+        if wide.is_some_and(|wide| wide != texture.size) {
+            self.dispute(Disputed::LevelPitch);
+        }
+        texture.reach = texture.reach.max(texture.size).max(wide.unwrap_or(0));
         Some(texture)
     }
 }

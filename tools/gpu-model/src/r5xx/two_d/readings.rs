@@ -18,6 +18,9 @@ const WIDEST: u64 = 256 * 64;
 /// DP_CNTL: tiles of the destination.
 const DST_MACRO: u32 = 1 << 3;
 const DST_MICRO: u32 = 1 << 4;
+/// Coordinates range from -8192 to 8191 (§5.2.2.7 to §5.2.2.9).
+const LEAST: i32 = -8192;
+const COORDINATES: i32 = 16384;
 
 /// Other readings of an operation.
 #[derive(Debug, Default)]
@@ -83,6 +86,20 @@ impl Surface {
             if out.last() != Some(&access) {
                 out.push(access);
             }
+        }
+    }
+
+    /// The same from the first byte to the last, as one access.
+    fn touch_extent(self, write: bool, x: (u64, u64), y: (u64, u64), out: &mut Vec<Access>) {
+        let edges = [(y.0, y.0 + 1), (y.1 - 1, y.1)];
+        let ends = edges.map(|row| self.layout.ranges(x, row).next());
+        if let [Some((start, _)), Some((last, len))] = ends {
+            out.push(Access {
+                unit: Unit::TwoD,
+                write,
+                addr: self.base + start,
+                len: last + len - start,
+            });
         }
     }
 }
@@ -159,33 +176,68 @@ impl Core {
         let other =
             !(op.also.dst.is_empty() && op.also.src.is_empty() && op.also.pieces.is_empty());
         let mut out = Vec::new();
-        if !(other || compares || all().any(|p| p.meets_an_edge(op))) {
-            return out;
+        let wrapped: Vec<Piece> = all().flat_map(Piece::wrapped).collect();
+        for piece in &wrapped {
+            op.touch(piece, Surface::touch_extent, &mut out);
         }
-        let reads = uses_destination(op.rop) || op.compare.is_on() || op.is_masked();
-        for piece in all() {
-            let Some((to, from)) = piece.areas(op) else {
-                continue;
-            };
-            for dst in [op.dst].iter().chain(&op.also.dst) {
-                let (x, y) = to.bytes(op.bytes);
-                if reads {
-                    dst.touch(false, x, y, &mut out);
-                }
-                dst.touch(true, x, y, &mut out);
-            }
-            for src in op.src.iter().chain(&op.also.src) {
-                let Some(from) = from else { continue };
-                let (x, y) = match op.mono {
-                    // A bit for each, fetched by dwords.
-                    Some(_) => from.bits(),
-                    None => from.bytes(op.bytes),
-                };
-                src.touch(false, x, y, &mut out);
+        if !out.is_empty() || all().any(|p| p.leaves_coordinates(op)) {
+            self.dispute(Disputed::Coordinates);
+        }
+        if other || compares || all().any(|p| p.meets_an_edge(op)) {
+            for piece in all() {
+                op.touch(piece, Surface::touch, &mut out);
             }
         }
         out
     }
+}
+
+/// Lists a read or write of columns (bytes) and rows of a surface.
+type Lister = fn(Surface, bool, (u64, u64), (u64, u64), &mut Vec<Access>);
+
+impl Op {
+    /// Lists what a piece touches of all surfaces that it may mean.
+    fn touch(&self, piece: &Piece, list: Lister, out: &mut Vec<Access>) {
+        let Some((to, from)) = piece.areas(self) else {
+            return;
+        };
+        let reads = uses_destination(self.rop) || self.compare.is_on() || self.is_masked();
+        for dst in [self.dst].iter().chain(&self.also.dst) {
+            let (x, y) = to.bytes(self.bytes);
+            if reads {
+                list(*dst, false, x, y, out);
+            }
+            list(*dst, true, x, y, out);
+        }
+        for src in self.src.iter().chain(&self.also.src) {
+            let Some(from) = from else { continue };
+            let (x, y) = match self.mono {
+                // A bit for each, fetched by dwords.
+                Some(_) => from.bits(),
+                None => from.bytes(self.bytes),
+            };
+            list(*src, false, x, y, out);
+        }
+    }
+}
+
+/// A coordinate as its 14 bits hold it.
+fn fold(at: i32) -> i32 {
+    (at - LEAST).rem_euclid(COORDINATES) + LEAST
+}
+
+/// Returns the parts of `n` pixels between which a coordinate wraps, of those that begin at `starts`: offset and
+/// length.
+fn parts(starts: &[i32], n: i32) -> Vec<(i32, i32)> {
+    let mut all = Vec::new();
+    let mut at = 0;
+    while at < n {
+        let room = starts.iter().map(|s| LEAST + COORDINATES - fold(s + at));
+        let len = room.fold(n - at, i32::min);
+        all.push((at, len));
+        at += len;
+    }
+    all
 }
 
 /// Pixels of a surface: right and bottom are outside, none is negative.
@@ -205,6 +257,9 @@ impl Area {
         (x, (c.top as u64, c.bottom as u64))
     }
 }
+
+/// Corner, size, and the source's corner.
+type Corners = ([i32; 2], [i32; 2], Option<[i32; 2]>);
 
 impl Piece {
     /// True if a clip rectangle's right or bottom edge goes through it.
@@ -226,6 +281,79 @@ impl Piece {
             _ => false,
         };
         right > op.clip.right || bottom > op.clip.bottom || source
+    }
+
+    /// Returns the rectangles that it consists of if its coordinates wrap, those alone that are elsewhere then.
+    fn wrapped(&self) -> Vec<Piece> {
+        let Some(([x, y], [w, h], source)) = self.corners() else {
+            return Vec::new();
+        };
+        let stays = |at: i32, n: i32| fold(at) == at && at + n <= LEAST + COORDINATES;
+        if [Some([x, y]), source]
+            .into_iter()
+            .flatten()
+            .all(|[x, y]| stays(x, w) && stays(y, h))
+        {
+            return Vec::new();
+        }
+        let starts =
+            |n: usize, at: i32| -> Vec<i32> { source.iter().map(|s| s[n]).chain([at]).collect() };
+        let columns = parts(&starts(0, x), w);
+        let mut all = Vec::new();
+        for (down, h) in parts(&starts(1, y), h) {
+            for &(right, w) in &columns {
+                let moved = |[x, y]: [i32; 2]| [x + right, y + down];
+                let folded = |at| moved(at).map(fold);
+                let to = folded([x, y]);
+                let from = source.map(folded);
+                if to == moved([x, y]) && from == source.map(moved) {
+                    continue;
+                }
+                all.push(Piece::Rect {
+                    x: to[0],
+                    y: to[1],
+                    w: w as u32,
+                    h: h as u32,
+                    from: from.map_or(From::Nothing, |[x, y]| From::Memory(x, y)),
+                    up: false,
+                    left: false,
+                });
+            }
+        }
+        all
+    }
+
+    /// Returns whether pixels with coordinates past 8191 are drawn or read.
+    fn leaves_coordinates(&self, op: &Op) -> bool {
+        let past = |a: &Area| a.0.right.max(a.0.bottom) > LEAST + COORDINATES;
+        self.corners()
+            .filter(|([x, y], [w, h], source)| {
+                let ends = |[x, y]: [i32; 2]| (x + w).max(y + h);
+                ends([*x, *y]).max(source.map_or(0, ends)) > LEAST + COORDINATES
+            })
+            .and_then(|_| self.areas(op))
+            .is_some_and(|(to, from)| past(&to) || from.as_ref().is_some_and(past))
+    }
+
+    /// Returns the corner of a rectangle, its size, and the source's corner.
+    fn corners(&self) -> Option<Corners> {
+        match self {
+            &Piece::Rect {
+                x,
+                y,
+                w,
+                h,
+                ref from,
+                ..
+            } => {
+                let source = match from {
+                    &From::Memory(x, y) => Some([x, y]),
+                    _ => None,
+                };
+                Some(([x, y], [w as i32, h as i32], source))
+            }
+            Piece::Line { .. } => None,
+        }
     }
 
     /// Returns the area if clip rectangles include their right and bottom edges, and that of the source.
