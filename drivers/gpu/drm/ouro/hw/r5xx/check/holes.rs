@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Streams that an earlier version of this checker accepted, and that access memory outside their
 //! BOs, hang the chip, or affect the next client, on the chips concerned. `weakness_15_…` to
-//! `weakness_23_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
+//! `weakness_24_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
 //! checker has number 15, too.
 
 use super::{registers, tests::*, *};
@@ -66,9 +66,36 @@ fn weakness_15_nor_one_that_a_unit_of_depth_does_not_see() {
     assert_eq!(refused(&new().set(0x4be8, &[3]).and(depth)), None);
     assert_eq!(refused(&new().set(0x4be8, &[4])), Some("register-bits"));
     // Both at once are masks, too: one full one is not enough.
-    let one = new().set(0x42c8, &[1]).set(0x4be8, &[1]);
+    let one = new().set(0x4be8, &[1]).set(0x42c8, &[1]);
     let one = one.set(0x42c8, &[0xf]).set(0x43e4, &[SHORT]);
     assert_eq!(refused(&one), Some("pipe-mask"));
+}
+
+/// AMD's page of `ZB_ZPASS_ADDR`: `SU_REG_DEST` selects the pipes that later writes behind the
+/// set-up unit reach, and `FG_ZBREG_DEST` (digest §5.7) is behind it.
+#[test]
+fn weakness_24_a_mask_of_units_of_depth_is_written_by_all_pipes() {
+    let refused = |stream: &Stream| stream.refusal_by(&WITH_DEPTH_PIPES, &[TARGET, 48]);
+    for raster in 0..0xf {
+        // A partial mask that stays, as the second write reaches no pipe; one that is never set.
+        let behind = |depth: u32| new().set(0x42c8, &[raster]).set(0x4be8, &[depth]);
+        let stays = new().set(0x4be8, &[1]).and(behind(3)).set(0x42c8, &[0xf]);
+        assert_eq!(refused(&stays), Some("pipe-mask"), "{raster:x}");
+        let asks = behind(1).set(0x42c8, &[0xf]).set(0x4f5c, &[0]).object(0);
+        assert_eq!(refused(&asks.set(0x4be8, &[3])), Some("pipe-mask"));
+        // Full, but hidden: the value in the chip is not known to be full.
+        let full = behind(3).set(0x42c8, &[0xf]);
+        assert_eq!(refused(&full), Some("pipe-mask"), "{raster:x}");
+        // The other order is that of a query: both masks select, and both are full again.
+        let query = new().set(0x4be8, &[1]).set(0x42c8, &[raster]);
+        let query = query.set(0x4f5c, &[0]).object(0);
+        let query = query.set(0x42c8, &[0xf]).set(0x4be8, &[3]);
+        assert_eq!(
+            refused(&query.and(target()).and(draw())),
+            None,
+            "{raster:x}"
+        );
+    }
 }
 
 /// Fill of four bytes a pixel (digest §2.3), which compares nothing.
