@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Streams that an earlier version of this checker accepted, and that access memory outside their
 //! BOs, hang the chip, or affect the next client, on the chips concerned. `weakness_15_…` to
-//! `weakness_24_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
-//! checker has number 15, too.
+//! `weakness_25_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
+//! checker has number 15, too. Those of multisampling are in `multisampling`.
 
 use super::{registers, tests::*, *};
 use std::{vec, vec::Vec};

@@ -35,6 +35,8 @@ mod by_hand;
 mod holes;
 mod masks;
 #[cfg(test)]
+mod multisampling;
+#[cfg(test)]
 mod random;
 mod rectangles;
 mod refused;

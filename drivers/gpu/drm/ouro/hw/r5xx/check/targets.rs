@@ -5,11 +5,16 @@
 //! Only the scissor bounds the pixels of a draw. It is not documented whether the chip stops at a
 //! target's pitch, so the scissor must not extend beyond the pitch ([`State::draws`] makes sure of
 //! it), and the target must have all rows of tiles inside the scissor.
+//!
+//! With multisampling the tile bits of colour and depth may not describe the samples: their layout
+//! is not documented, but clients take it to be macro tiles of blocks whatever the bits say (digest
+//! of 3D §12.5), and in a resolve the bits describe the destination (§13.6). So samples must be
+//! inside by the bits and by [`SAMPLE_TILES`].
 
 use super::{
     require, slot,
     state::State,
-    surface::{self, is_aligned, Tiles},
+    surface::{self, is_aligned, Micro, Tiles},
     BoOffset, Checked, Refused,
 };
 
@@ -55,6 +60,17 @@ const DEPTH_USES: u32 = 7;
 /// `GB_AA_CONFIG`: enables multisampling; the number of samples is in other bits.
 const SAMPLES_ON: u32 = 1;
 
+/// Tiling that samples may have besides that of the bits.
+const SAMPLE_TILES: Tiles = Tiles {
+    macro_tiles: true,
+    micro: Micro::Tiled,
+};
+/// The same with the other blocks of two bytes per pixel (§2.2).
+const SQUARE_TILES: Tiles = Tiles {
+    macro_tiles: true,
+    micro: Micro::Square,
+};
+
 /// Pitch in pixels of `RB3D_COLORPITCH` and of `RB3D_AARESOLVE_PITCH`.
 const COLOUR_COLUMNS: u32 = 0x3ffe;
 /// Pitch in pixels of `ZB_DEPTHPITCH`.
@@ -82,8 +98,8 @@ impl State {
         }
     }
 
-    /// Checks that the target has the rows inside the scissor. Returns the target's pitch, beyond
-    /// which no column may be drawn.
+    /// Checks that the target has the rows inside the scissor, by all layouts that its samples may
+    /// have. Returns the target's pitch, beyond which no column may be drawn.
     fn covered(
         &self,
         place: BoOffset,
@@ -94,8 +110,16 @@ impl State {
         rule: Refused,
     ) -> Checked<u32> {
         let rows = (self.kept.get(slot::SCISSOR) >> 13 & 0x1fff).wrapping_add(1);
-        require(is_aligned(place.offset, tiles.alignment()), rule)?;
-        let bytes = surface::bytes(pitch, rows, pixel, tiles)?;
+        let mut bytes = surface::bytes(pitch, rows, pixel, tiles)?;
+        let mut alignment = tiles.alignment();
+        if samples > 1 {
+            bytes = bytes.max(surface::rounded(pitch, rows, pixel, SAMPLE_TILES)?);
+            if pixel == 2 {
+                bytes = bytes.max(surface::rounded(pitch, rows, pixel, SQUARE_TILES)?);
+            }
+            alignment = SAMPLE_TILES.alignment();
+        }
+        require(is_aligned(place.offset, alignment), rule)?;
         place.holds(bytes.checked_mul(samples).ok_or(rule)?, rule)?;
         Ok(pitch)
     }
@@ -135,6 +159,8 @@ impl State {
     pub(super) fn targets(&self) -> Checked<u32> {
         let used = self.used();
         let samples = self.samples();
+        // Without multisampling it is not documented what a resolve reads.
+        require(!used.resolved || samples > 1, Refused::Resolve)?;
         let first = self.kept.get(slot::COLOUR_PITCH);
         let own = self.kept.get(slot::COLOUR_CONTROL) & OWN_PIXELS != 0;
         let mut least = u32::MAX;
