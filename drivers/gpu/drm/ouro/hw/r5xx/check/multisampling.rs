@@ -140,3 +140,41 @@ fn weakness_25_a_resolve_reads_tiles_and_writes_what_the_bits_say() {
         assert_eq!(off, Some("resolve-target"));
     }
 }
+
+/// Mesa's `r300_texture_desc_init` lowers the number of samples of wider targets, because of an
+/// error of the chip: wider than 1360 pixels of eight bytes with six samples, than 2048 of them with
+/// four, than 2720 of four bytes with six.
+#[test]
+fn weakness_29_rows_of_samples_are_no_wider_than_the_chip_can_address() {
+    const FOUR: u32 = 5;
+    for (config, format, widest, tile) in [
+        (SIX, EIGHT_BYTES, 1360, 16),
+        (FOUR, EIGHT_BYTES, 2048, 16),
+        (TWO, EIGHT_BYTES, 4096, 16),
+        (SIX, FOUR_BYTES, 2720, 32),
+        (FOUR, FOUR_BYTES, 4096, 32),
+        (TWO, FOUR_BYTES, 8192, 32),
+    ] {
+        let refusal = |pitch: u32| {
+            let stream = rows(1).and(colour(config, 0, format | pitch));
+            stream.and(draw()).refusal(&[1 << 24, 48])
+        };
+        assert_eq!(refusal(widest), None, "{config} {widest}");
+        // A pitch of no whole tile counts up to the next one.
+        for more in [8, tile, 2 * tile] {
+            assert_eq!(
+                refusal(widest + more),
+                Some("colour-target"),
+                "{config} {widest}"
+            );
+        }
+        // Without multisampling all pitches pass.
+        let single = rows(1)
+            .and(colour(OFF, 0, format | (widest + tile)))
+            .and(draw());
+        assert_eq!(single.refusal(&[1 << 24, 48]), None, "{widest}");
+    }
+    // Depth has no such limit.
+    let stream = rows(1).and(depth(SIX, 2, 4096)).and(draw());
+    assert_eq!(stream.refusal(&[1 << 24, 48]), None);
+}

@@ -60,6 +60,10 @@ const DEPTH_USES: u32 = 7;
 /// `GB_AA_CONFIG`: enables multisampling; the number of samples is in other bits.
 const SAMPLES_ON: u32 = 1;
 
+/// Bytes of a row with all its samples that the colour unit can address. Mesa's r300 limits widths
+/// because of an error of the chip: to 1360 pixels of eight bytes with six samples, to 2048 of them
+/// with four, to 2720 pixels of four bytes with six. This value allows these and no wider ones.
+const SAMPLES_ROW: u64 = 1 << 16;
 /// Tiling that samples may have besides that of the bits.
 const SAMPLE_TILES: Tiles = Tiles {
     macro_tiles: true,
@@ -173,6 +177,11 @@ impl State {
             require(own || pixel == colour_bytes(first)?, Refused::Colour)?;
             let place = *self.colours.get(n).ok_or(Refused::Colour)?;
             let columns = pitch & COLOUR_COLUMNS;
+            if samples > 1 {
+                let tile = SAMPLE_TILES.grain(pixel)?.0;
+                let row = surface::align(columns.into(), tile).wrapping_mul(pixel.into());
+                require(row.wrapping_mul(samples) <= SAMPLES_ROW, Refused::Colour)?;
+            }
             least =
                 least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Colour)?);
         }
