@@ -418,6 +418,39 @@ fn weakness_26_clips_have_no_sign() {
     }
 }
 
+/// §2.2: of the blocks of 16 bits per pixel "4x4" is supported by "tx/cb/zb/hdp", "8x2" by
+/// "tx/cb/hdp/disp".
+#[test]
+fn weakness_27_depth_of_16_bits_has_no_blocks_of_8_by_2() {
+    // A row of 128 pixels. Format 0 and 1 have two bytes; 2 has four, whose blocks pass.
+    let depth = |format: u32, fields: u32| {
+        let stream = new().set(0x43e4, &[63]).set(0x4f00, &[6]);
+        let stream = stream.set(0x4f10, &[format]).set(0x4f20, &[0]).object(0);
+        let stream = stream.set(0x4f24, &[128 | fields << 16]).and(draw());
+        stream.refusal(&[TARGET, 48])
+    };
+    // 16: macro tiles; 18:17: 1 blocks of 8 by 2, 2 of 4 by 4.
+    for format in [0, 1] {
+        for (fields, passes) in [
+            (0, true),
+            (1, true),
+            (2, false),
+            (3, false),
+            (4, true),
+            (5, true),
+        ] {
+            let expected = (!passes).then_some("tiling");
+            assert_eq!(depth(format, fields), expected, "{format} {fields}");
+        }
+    }
+    assert_eq!([depth(2, 2), depth(2, 3)], [None, None]);
+    // A colour target has both.
+    for fields in [2, 4] {
+        let stream = target().set(0x4e38, &[4 << 21 | fields << 16 | 64]);
+        assert_eq!(stream.and(draw()).refusal(&[TARGET, 48]), None, "{fields}");
+    }
+}
+
 /// Each rule has a name of its own, for the log.
 #[test]
 fn every_refusal_is_named() {

@@ -194,6 +194,10 @@ impl State {
             let pitch = self.kept.get(slot::DEPTH_PITCH);
             let columns = pitch & DEPTH_COLUMNS;
             let (place, tiles) = (self.depth, tiles(pitch)?);
+            // The depth unit does not support blocks of 8 by 2 (§2.2; digest A3). Samples may have
+            // other tiles than those of the bits: see above.
+            let oblong = pixel == 2 && tiles.micro == Micro::Tiled;
+            require(samples > 1 || !oblong, Refused::Tiling)?;
             least =
                 least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Depth)?);
         }
