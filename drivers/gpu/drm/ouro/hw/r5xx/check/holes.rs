@@ -451,6 +451,56 @@ fn weakness_27_depth_of_16_bits_has_no_blocks_of_8_by_2() {
     }
 }
 
+/// Digest of 3D §10.3: with a pitch "only level 0".
+#[test]
+fn weakness_28_a_texture_with_a_pitch_has_one_level() {
+    // 64 by 64 of four bytes, pitch 64; 31 is whether the pitch is used.
+    let by_pitch = |filter: u32, levels: u32| {
+        let registers = new().set(0x4500, &[63]).and(texture(0, filter, levels));
+        // The last write of the size is that of `texture`, so it is written again.
+        let size = 1 << 31 | levels << 26 | 63 << 11 | 63;
+        let stream = registers.set(0x4480, &[size]).and(list(3));
+        stream.refusal(&[1 << 20, 48])
+    };
+    for level in 0..16 {
+        let expected = (level != 0).then_some("texture");
+        assert_eq!(by_pitch(0, level), expected, "{level}");
+        assert_eq!(by_pitch(level << 17, 0), expected, "{level}");
+        // Without a pitch there are levels.
+        assert_eq!(texture(0, level << 17, level).refusal(&[1 << 20, 48]), None);
+    }
+}
+
+/// Digest §5.7: a wrap mode that does not clamp reaches the next power of two; clamping ones are 2,
+/// 4 and 6 (digest of 3D §10.4).
+#[test]
+fn weakness_28_a_pitch_holds_what_a_wrap_mode_reaches() {
+    for wrap in 0..8 {
+        let clamps = matches!(wrap, 2 | 4 | 6);
+        for (width, pitch, passes) in [
+            (1032, 1032, clamps),
+            (1032, 2047, clamps),
+            (1032, 2048, true),
+            (1024, 1024, true),
+            (1024, 1023, false),
+        ] {
+            // 16 bytes a texel, so that a row ends with the pitch.
+            let stream = new()
+                .set(0x4400, &[2 << 3 | wrap])
+                .set(0x4480, &[1 << 31 | 63 << 11 | (width - 1)])
+                .set(0x44c0, &[0x1d])
+                .set(0x4500, &[pitch - 1])
+                .set(0x4540, &[0])
+                .object(0)
+                .set(0x4104, &[1])
+                .and(draw());
+            let expected = (!passes).then_some("texture");
+            let refusal = stream.refusal(&[1 << 24, 48]);
+            assert_eq!(refusal, expected, "{wrap} {width} {pitch}");
+        }
+    }
+}
+
 /// Each rule has a name of its own, for the log.
 #[test]
 fn every_refusal_is_named() {
