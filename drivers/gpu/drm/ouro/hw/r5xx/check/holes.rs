@@ -2,7 +2,8 @@
 //! Streams that an earlier version of this checker accepted, and that access memory outside their
 //! BOs, hang the chip, or affect the next client, on the chips concerned. `weakness_15_…` to
 //! `weakness_31_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
-//! checker has number 15, too. Those of multisampling are in `multisampling`.
+//! checker has number 15, too. Those of multisampling are in `multisampling`, and
+//! others of targets and textures in `layouts`.
 
 use super::{registers, tests::*, *};
 use std::{vec, vec::Vec};
@@ -12,7 +13,7 @@ const TALL: u32 = 0x1fff << 13 | 63;
 const SHORT: u32 = 63 << 13 | 63;
 
 /// A draw that needs [`TARGET`] and 48 bytes.
-fn draw() -> Stream {
+pub(super) fn draw() -> Stream {
     array().and(list(3))
 }
 
@@ -221,7 +222,7 @@ fn weakness_19_what_is_combined_with_is_there() {
 }
 
 /// A texture of 64 by 64 of four bytes in a unit, which clamps.
-fn texture(unit: u32, filter: u32, levels: u32) -> Stream {
+pub(super) fn texture(unit: u32, filter: u32, levels: u32) -> Stream {
     let size = 63 << 11 | 63 | levels << 26;
     new()
         .set(0x4400 + 4 * unit, &[filter | 2 << 3 | 2])
@@ -414,89 +415,6 @@ fn weakness_26_clips_have_no_sign() {
         for bit in [13, 14, 15, 29, 30, 31] {
             let refusal = new().set(register, &[1 << bit]).refusal(&[]);
             assert_eq!(refusal, Some("register-bits"), "{register:x} {bit}");
-        }
-    }
-}
-
-/// §2.2: of the blocks of 16 bits per pixel "4x4" is supported by "tx/cb/zb/hdp", "8x2" by
-/// "tx/cb/hdp/disp".
-#[test]
-fn weakness_27_depth_of_16_bits_has_no_blocks_of_8_by_2() {
-    // A row of 128 pixels. Format 0 and 1 have two bytes; 2 has four, whose blocks pass.
-    let depth = |format: u32, fields: u32| {
-        let stream = new().set(0x43e4, &[63]).set(0x4f00, &[6]);
-        let stream = stream.set(0x4f10, &[format]).set(0x4f20, &[0]).object(0);
-        let stream = stream.set(0x4f24, &[128 | fields << 16]).and(draw());
-        stream.refusal(&[TARGET, 48])
-    };
-    // 16: macro tiles; 18:17: 1 blocks of 8 by 2, 2 of 4 by 4.
-    for format in [0, 1] {
-        for (fields, passes) in [
-            (0, true),
-            (1, true),
-            (2, false),
-            (3, false),
-            (4, true),
-            (5, true),
-        ] {
-            let expected = (!passes).then_some("tiling");
-            assert_eq!(depth(format, fields), expected, "{format} {fields}");
-        }
-    }
-    assert_eq!([depth(2, 2), depth(2, 3)], [None, None]);
-    // A colour target has both.
-    for fields in [2, 4] {
-        let stream = target().set(0x4e38, &[4 << 21 | fields << 16 | 64]);
-        assert_eq!(stream.and(draw()).refusal(&[TARGET, 48]), None, "{fields}");
-    }
-}
-
-/// Digest of 3D §10.3: with a pitch "only level 0".
-#[test]
-fn weakness_28_a_texture_with_a_pitch_has_one_level() {
-    // 64 by 64 of four bytes, pitch 64; 31 is whether the pitch is used.
-    let by_pitch = |filter: u32, levels: u32| {
-        let registers = new().set(0x4500, &[63]).and(texture(0, filter, levels));
-        // The last write of the size is that of `texture`, so it is written again.
-        let size = 1 << 31 | levels << 26 | 63 << 11 | 63;
-        let stream = registers.set(0x4480, &[size]).and(list(3));
-        stream.refusal(&[1 << 20, 48])
-    };
-    for level in 0..16 {
-        let expected = (level != 0).then_some("texture");
-        assert_eq!(by_pitch(0, level), expected, "{level}");
-        assert_eq!(by_pitch(level << 17, 0), expected, "{level}");
-        // Without a pitch there are levels.
-        assert_eq!(texture(0, level << 17, level).refusal(&[1 << 20, 48]), None);
-    }
-}
-
-/// Digest §5.7: a wrap mode that does not clamp reaches the next power of two; clamping ones are 2,
-/// 4 and 6 (digest of 3D §10.4).
-#[test]
-fn weakness_28_a_pitch_holds_what_a_wrap_mode_reaches() {
-    for wrap in 0..8 {
-        let clamps = matches!(wrap, 2 | 4 | 6);
-        for (width, pitch, passes) in [
-            (1032, 1032, clamps),
-            (1032, 2047, clamps),
-            (1032, 2048, true),
-            (1024, 1024, true),
-            (1024, 1023, false),
-        ] {
-            // 16 bytes a texel, so that a row ends with the pitch.
-            let stream = new()
-                .set(0x4400, &[2 << 3 | wrap])
-                .set(0x4480, &[1 << 31 | 63 << 11 | (width - 1)])
-                .set(0x44c0, &[0x1d])
-                .set(0x4500, &[pitch - 1])
-                .set(0x4540, &[0])
-                .object(0)
-                .set(0x4104, &[1])
-                .and(draw());
-            let expected = (!passes).then_some("texture");
-            let refusal = stream.refusal(&[1 << 24, 48]);
-            assert_eq!(refusal, expected, "{wrap} {width} {pitch}");
         }
     }
 }

@@ -33,6 +33,8 @@ mod blits;
 mod by_hand;
 #[cfg(test)]
 mod holes;
+#[cfg(test)]
+mod layouts;
 mod masks;
 #[cfg(test)]
 mod multisampling;

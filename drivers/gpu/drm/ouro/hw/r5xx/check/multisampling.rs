@@ -4,7 +4,7 @@
 //! Sections are those of the digest of 3D; sizes of blocks and tiles are those of §2.2 and §2.3 of
 //! the document.
 
-use super::tests::*;
+use super::{holes::draw, tests::*};
 
 /// `GB_AA_CONFIG`: six samples; two; six, but off.
 const SIX: u32 = 7;
@@ -44,10 +44,6 @@ fn depth(config: u32, format: u32, pitch: u32) -> Stream {
         .set(0x4f20, &[0])
         .object(0)
         .set(0x4f24, &[pitch])
-}
-
-fn draw() -> Stream {
-    array().and(list(3))
 }
 
 fn needs(stream: &Stream, bytes: u64, rule: &str) {

@@ -85,6 +85,8 @@ struct Used {
     /// The colour targets, one bit each.
     colours: u32,
     depth: bool,
+    /// Whether colour is cleared along with depth.
+    clears: bool,
     /// Whether there is a resolve target.
     resolved: bool,
 }
@@ -153,6 +155,7 @@ impl State {
             // A resolve reads the first target's samples, whatever channels are written.
             colours: colours | u32::from(resolved),
             depth: is(slot::DEPTH_CONTROL, DEPTH_USES) || clears,
+            clears,
             resolved,
         }
     }
@@ -168,6 +171,9 @@ impl State {
         let first = self.kept.get(slot::COLOUR_PITCH);
         let own = self.kept.get(slot::COLOUR_CONTROL) & OWN_PIXELS != 0;
         let mut least = u32::MAX;
+        // A clear of colour along with depth is of macro tiles, in all surfaces (digest of 3D
+        // §12.6). It writes without tests, and how it treats rows is not documented.
+        let clears = |tiles: Tiles| require(!used.clears || tiles.macro_tiles, Refused::Tiling);
         let mut colours = used.colours;
         while colours != 0 {
             let n = colours.trailing_zeros() as usize;
@@ -175,6 +181,7 @@ impl State {
             let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
             let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
             require(own || pixel == colour_bytes(first)?, Refused::Colour)?;
+            clears(tiles)?;
             let place = *self.colours.get(n).ok_or(Refused::Colour)?;
             let columns = pitch & COLOUR_COLUMNS;
             if samples > 1 {
@@ -194,6 +201,7 @@ impl State {
             let pitch = self.kept.get(slot::DEPTH_PITCH);
             let columns = pitch & DEPTH_COLUMNS;
             let (place, tiles) = (self.depth, tiles(pitch)?);
+            clears(tiles)?;
             // The depth unit does not support blocks of 8 by 2 (§2.2; digest A3). Samples may have
             // other tiles than those of the bits: see above.
             let oblong = pixel == 2 && tiles.micro == Micro::Tiled;

@@ -152,6 +152,10 @@ impl Texture {
             1u32
         };
         let faces = if kind == 2 { 6 } else { 1 };
+        // Faces are squares; it is not documented which side the chip takes if they are not.
+        let twelfth = (self.pitch >> 15 ^ self.pitch >> 16) & 1;
+        let is_square = (self.size ^ self.size >> 11) & 0x7ff | twelfth == 0;
+        require(kind != 2 || is_square, Refused::Texture)?;
         // The contiguous unit, of levels as large as a macro tile and of smaller ones.
         let grain = tiles.grain(texels.bytes)?;
         let small = Tiles {
@@ -302,12 +306,12 @@ mod tests {
             &draw(CLAMP, size(16, 20, 2), RGBA, 0, 0),
             (16 * 32 + 8 * 16 + 8 * 8) * 4,
         );
-        // Two layers, six faces; a flat one has 20.
+        // Two layers, six faces, which are squares; a flat one has 20.
         let deep = size(16, 20, 0) | 1 << 22;
         needs(&draw(CLAMP, deep, RGBA | 1 << 25, 0, 0), 2 * 16 * 32 * 4);
         needs(
-            &draw(CLAMP, size(16, 20, 0), RGBA | 2 << 25, 0, 0),
-            6 * 16 * 32 * 4,
+            &draw(CLAMP, size(20, 20, 0), RGBA | 2 << 25, 0, 0),
+            6 * 32 * 32 * 4,
         );
         needs(&draw(CLAMP, size(16, 20, 0), RGBA, 0, 0), 16 * 20 * 4);
     }
