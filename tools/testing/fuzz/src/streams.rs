@@ -32,17 +32,15 @@ pub struct Tally {
     pub bytes: BTreeMap<Unit, u64>,
 }
 
-/// A card with objects, and a count.
-pub struct StreamMachine {
+/// A card with objects.
+struct Card {
     card: R5xxMachine,
     objects: Vec<Object>,
-    /// What was seen so far.
-    pub tally: Tally,
 }
 
-impl Default for StreamMachine {
-    fn default() -> Self {
-        let mut config = R5xxConfig::new(Chip::named("rv515").expect("a model"));
+impl Card {
+    fn new(name: &str) -> Self {
+        let mut config = R5xxConfig::new(Chip::named(name).expect("a model"));
         config.keep_accesses = ACCESSES;
         config.keep_events = 0;
         let mut card = R5xxMachine::with(config);
@@ -51,9 +49,22 @@ impl Default for StreamMachine {
             _ => card.system(grammar::MAX_BYTES),
         });
         let objects = objects.collect();
+        Self { card, objects }
+    }
+}
+
+/// Two cards, and a count.
+pub struct StreamMachine {
+    /// RV515, which has one pipe, and RV530, which has a mask of units of depth.
+    cards: [Card; 2],
+    /// What was seen so far.
+    pub tally: Tally,
+}
+
+impl Default for StreamMachine {
+    fn default() -> Self {
         Self {
-            card,
-            objects,
+            cards: ["rv515", "rv530"].map(Card::new),
             tally: Tally::default(),
         }
     }
@@ -66,14 +77,15 @@ impl StreamMachine {
         // Now and then the stream of another client comes next.
         let client = u32::from(s.u8() > 250);
         let made = grammar::make(&mut s);
-        let objects = self.objects.iter().zip(made.objects);
+        let Card { card, objects } = &mut self.cards[usize::from(made.depth_pipes)];
+        let objects = objects.iter().zip(made.objects);
         let objects = objects.map(|(object, (bytes, tiling))| (object.cut(bytes), tiling));
         let named = Named {
             objects: objects.collect(),
             stream_knows: made.knows,
         };
         self.tally.streams += 1;
-        let copy = match self.card.check(&made.stream, &named) {
+        let copy = match card.check(&made.stream, &named) {
             Ok(copy) => copy,
             Err(refusal) => {
                 *self.tally.rules.entry(refusal.rule).or_default() += 1;
@@ -81,27 +93,27 @@ impl StreamMachine {
             }
         };
         self.tally.passed += 1;
-        self.count(&made.stream);
-        let batch = Some(self.card.place(&copy));
-        self.card.gpu.take_accesses();
-        let seqno = self.card.submit(&Job {
+        self.tally.count(&made.stream);
+        let batch = Some(card.place(&copy));
+        card.gpu.take_accesses();
+        let seqno = card.submit(&Job {
             client,
             batch,
             inline: &[],
         });
-        let rests = self.card.run();
-        let stuck = self.card.gpu.vap_stuck();
+        let rests = card.run();
+        let stuck = card.gpu.vap_stuck();
         assert!(
-            rests && self.card.done() == seqno && !stuck,
+            rests && card.done() == seqno && !stuck,
             "it does not come to its end: {:?}, vertices {stuck}, {:x?}\n{:x?}",
-            self.card.gpu.lockup(),
-            self.card.gpu.client_lints(),
+            card.gpu.lockup(),
+            card.gpu.client_lints(),
             made.stream,
         );
-        let (accesses, lost) = self.card.gpu.take_accesses();
+        let (accesses, lost) = card.gpu.take_accesses();
         assert_eq!(lost, 0, "all accesses are seen");
         for access in accesses {
-            if self.look(&access, &named) {
+            if self.tally.look(&access, &named) {
                 continue;
             }
             let places: Vec<_> = named
@@ -111,15 +123,17 @@ impl StreamMachine {
                 .collect();
             panic!("{access:x?} is outside of {places:x?}\n{:x?}", made.stream);
         }
-        self.card.assert_lawful();
+        card.assert_lawful();
     }
+}
 
+impl Tally {
     /// Whether an access is inside of an object, or the kernel's own.
     fn look(&mut self, access: &Access, named: &Named) -> bool {
         if matches!(access.unit, Unit::Ring | Unit::Indirect | Unit::WriteBack) {
             return true;
         }
-        *self.tally.bytes.entry(access.unit).or_default() += access.len;
+        *self.bytes.entry(access.unit).or_default() += access.len;
         named.objects.iter().any(|(object, _)| {
             let (from, to) = (
                 u64::from(object.addr),
@@ -131,9 +145,9 @@ impl StreamMachine {
 
     fn count(&mut self, stream: &[u32]) {
         packets(stream, |packet| match packet {
-            Packet::Command(opcode) => *self.tally.commands.entry(opcode).or_default() += 1,
+            Packet::Command(opcode) => *self.commands.entry(opcode).or_default() += 1,
             Packet::Register(register, _) => {
-                self.tally.registers.insert(register);
+                self.registers.insert(register);
             }
         });
     }

@@ -25,6 +25,8 @@ pub struct Made {
     pub objects: [(u32, Option<Tiling>); OBJECTS],
     /// Whether the stream says itself how they are tiled.
     pub knows: bool,
+    /// Whether it is for a chip with a mask of units of depth: RV530.
+    pub depth_pipes: bool,
 }
 
 /// A surface's tiles: macro, and the blocks.
@@ -120,6 +122,8 @@ struct Generator<'a, 'b> {
     /// Columns and rows that are drawn, and samples of each pixel.
     extent: (u32, u32),
     samples: u32,
+    /// Whether draws clear colour along with depth.
+    clears: bool,
     /// The last vertex that arrays are laid out for, and what is added to each index.
     last_vertex: u32,
     index_offset: u32,
@@ -128,6 +132,7 @@ struct Generator<'a, 'b> {
 /// Makes a stream.
 pub fn make(s: &mut Source<'_>) -> Made {
     let knows = s.below(4) != 0;
+    let depth_pipes = s.below(4) == 3;
     let objects = std::array::from_fn(|_| {
         let tilings = [
             None,
@@ -152,9 +157,11 @@ pub fn make(s: &mut Source<'_>) -> Made {
             stream: Vec::new(),
             objects,
             knows,
+            depth_pipes,
         },
         extent: (1, 1),
         samples: 1,
+        clears: false,
         last_vertex: 0,
         index_offset: 0,
     };
@@ -241,7 +248,7 @@ impl Generator<'_, '_> {
             false => fields(self.made.objects[object].1),
             true => {
                 let micro = [0, 0, 1, u32::from(pixel == 2) * 2][self.s.below(4) as usize];
-                (self.s.below(2) as u32, micro)
+                (self.s.below(2) as u32 | u32::from(self.clears), micro)
             }
         };
         match (pixel, self.made.knows) {
@@ -252,6 +259,7 @@ impl Generator<'_, '_> {
 
     fn piece(&mut self) {
         match self.s.below(13) {
+            12 if self.made.depth_pipes && self.s.flag() => self.nested_masks(),
             12 => self.behind_masks(),
             0 => self.shapes(),
             1 => self.nothing(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 //! Draws: targets, textures, arrays, indices (digest §2.6, §3.4, §3.5).
 
-use super::{align_of, grain, most, Generator, Tiles};
+use super::{align_of, grain, has_blocks, most, Generator, Tiles};
 
 /// A colour target's format and its bytes (digest §3.5).
 const COLOURS: [(u32, u32); 11] = [
@@ -36,26 +36,64 @@ const TEXELS: [(u32, u32, u32); 14] = [
 ];
 impl Generator<'_, '_> {
     /// A count of pixels, which each of up to four units writes: all at once, or one after the other by the mask of
-    /// pipes. Mostly, the mask is full again behind it.
+    /// pipes, or of units of depth. Mostly, the mask is full again behind it.
     pub(super) fn query(&mut self) {
         self.set(0x4f58, &[0]);
+        let (register, units) = match self.made.depth_pipes && self.s.flag() {
+            true => (0x4be8, 2),
+            false => (0x42c8, 4),
+        };
         let masks = match self.s.below(3) {
             0 => vec![None],
-            1 => vec![Some(self.s.below(16) as u32)],
-            _ => (0..=self.s.below(4)).map(|n| Some(1 << n)).collect(),
+            1 => vec![Some(self.s.below(1 << units) as u32)],
+            _ => (0..=self.s.below(units)).map(|n| Some(1 << n)).collect(),
         };
         for mask in &masks {
             if let Some(mask) = mask {
-                self.set(0x42c8, &[*mask]);
+                self.set(register, &[*mask]);
             }
-            let object = self.object_with(16, 0);
-            let offset = self.offset(object, 16, 4);
-            self.set(0x4f5c, &[offset]);
-            self.relocation(object);
+            self.count();
         }
         if masks[0].is_some() && !self.one_in(64) {
-            self.set(0x42c8, &[0xf]);
+            self.set(register, &[(1 << units) - 1]);
         }
+    }
+
+    /// Where the units that the masks select write their count.
+    fn count(&mut self) {
+        let object = self.object_with(16, 0);
+        let offset = self.offset(object, 16, 4);
+        self.set(0x4f5c, &[offset]);
+        self.relocation(object);
+    }
+
+    /// Both masks of RV530, in any order: that of the units of depth is behind that of the pipes. Mostly, it is written
+    /// by all pipes, and both are full at the end. A scene before and one behind show what a unit has missed.
+    pub(super) fn nested_masks(&mut self) {
+        self.scene(true);
+        let mut raster = 0xf;
+        for _ in 0..self.some(6) {
+            if self.s.flag() {
+                raster = [0xf, self.s.below(16) as u32][self.s.below(2) as usize];
+                self.set(0x42c8, &[raster]);
+            } else if raster == 0xf || self.one_in(8) {
+                let depth = self.s.below(4) as u32;
+                self.set(0x4be8, &[depth]);
+            }
+            if self.one_in(3) {
+                self.count();
+            }
+        }
+        if !self.one_in(16) {
+            let mut full = [(0x42c8, 0xf), (0x4be8, 3)];
+            if raster == 0xf && self.s.flag() || self.one_in(16) {
+                full.reverse();
+            }
+            for (register, all) in full {
+                self.set(register, &[all]);
+            }
+        }
+        self.scene(true);
     }
 
     /// A write that the masks of pipes keep from some, or all: of a scissor, a place, a pitch, or a whole scene; and
@@ -110,18 +148,21 @@ impl Generator<'_, '_> {
     }
 
     fn targets(&mut self) {
-        let (columns, rows) = (self.some(100), self.some(70));
-        self.extent = (columns, rows);
-        self.set(0x43e4, &[(rows - 1) << 13 | (columns - 1)]);
         let config = match self.s.below(8) {
             0..=5 => 0,
-            n => (n as u32 - 6) << 1 | 1,
+            _ => (self.s.below(4) as u32) << 1 | 1,
         };
-        self.samples = [1, 2, 3][if config & 1 == 0 {
-            0
-        } else {
-            1 + (config >> 1) as usize
-        }];
+        self.samples = match config & 1 {
+            0 => 1,
+            _ => [2, 3, 4, 6][config as usize >> 1],
+        };
+        // Fewer pixels, so that all samples have room.
+        let (columns, rows) = match self.samples {
+            1 => (self.some(100), self.some(70)),
+            _ => (self.some(40), self.some(40)),
+        };
+        self.extent = (columns, rows);
+        self.set(0x43e4, &[(rows - 1) << 13 | (columns - 1)]);
         self.set(0x4020, &[config]);
         let count = if self.one_in(4) {
             1 + self.s.below(4) as u32
@@ -129,12 +170,12 @@ impl Generator<'_, '_> {
             1
         };
         // The first one's pixels again, or others that shaders put out; each with a format of its own, mostly.
-        let own = u32::from(!self.one_in(24));
+        let own = u32::from(!self.one_in(32));
         match self.s.below(3) {
             0 => self.set(0x4e00, &[own << 14]),
             _ => self.set(0x4e00, &[own << 14 | (count - 1) << 5]),
         }
-        let put_out = if self.one_in(24) { 4 } else { count };
+        let put_out = if self.one_in(32) { 4 } else { count };
         let formats = [0, 1, 2, 3].map(|n| if n < put_out { 0x1b00 } else { 0x1b0f });
         self.set(0x46a4, &formats);
         let channels = if self.one_in(8) { 0 } else { 0xffff };
@@ -144,20 +185,28 @@ impl Generator<'_, '_> {
         match self.s.below(250) {
             0 => self.set(0x4e00, &[1 << [7, 9, 10, 13][bit as usize % 4]]),
             1 => self.set(0x4f1c, &[1 << bit]),
+            3 => self.set(0x4e88, &[1]),
             2 => self.set(0x4e18, &[0x604]),
             _ => {}
+        }
+        // Clears of colour along with depth, of macro tiles.
+        self.clears = self.made.knows && self.one_in(16);
+        if self.clears || self.one_in(8) {
+            self.set(0x4f1c, &[u32::from(self.clears) << 5]);
         }
         let blend = self.s.below(2) as u32;
         self.set(0x4e04, &[blend << 2 | blend]);
         let mut first = (0, (0, 0));
         for n in 0..count {
-            let (code, pixel) = COLOURS[self.s.below(COLOURS.len() as u64) as usize];
+            // Samples have blocks, of which there are none of sixteen bytes.
+            let formats = COLOURS.len() - usize::from(self.samples > 1 && !self.one_in(32));
+            let (code, pixel) = COLOURS[self.s.below(formats as u64) as usize];
             let tiles = self.colour(0x4e28 + 4 * n, 0x4e38 + 4 * n, code, pixel);
             if n == 0 {
                 first = (pixel, tiles);
             }
         }
-        let depth = self.s.below(3) == 2;
+        let depth = self.s.below(3) == 2 || self.clears;
         let uses = if depth { 1 + self.s.below(7) as u32 } else { 0 };
         self.set(0x4f00, &[uses]);
         if depth {
@@ -188,14 +237,24 @@ impl Generator<'_, '_> {
         // Pitches are of four pixels at least, by their fields.
         let pitch = columns.next_multiple_of(width.max(4));
         let height = self.believed(height, tiles.0);
-        let bytes = pitch * rows.next_multiple_of(height) * pixel * samples;
-        let offset = self.offset(object, bytes, align_of(tiles));
+        let mut bytes = pitch * rows.next_multiple_of(height) * pixel * samples;
+        let mut align = align_of(tiles);
+        // Samples have macro tiles with blocks, whatever the bits say; now and then, not for who goes by the bits.
+        if samples > 1 && !self.one_in(32) {
+            for micro in [1, 2].into_iter().filter(|m| has_blocks(pixel, *m)) {
+                let (width, height) = grain(pixel, (1, micro));
+                let all = pitch.next_multiple_of(width) * rows.next_multiple_of(height);
+                bytes = bytes.max(all * pixel * samples);
+            }
+            align = align_of((1, 1));
+        }
+        let offset = self.offset(object, bytes, align);
         (object, tiles, pitch, offset)
     }
 
     /// Rows that are whole in memory; now and then, those that somebody takes for whole who forgets about macro tiles.
     fn believed(&mut self, rows: u32, macro_tiles: u32) -> u32 {
-        match macro_tiles != 0 && self.one_in(12) {
+        match macro_tiles != 0 && self.one_in(20) {
             true => rows / 8,
             false => rows,
         }
@@ -217,10 +276,25 @@ impl Generator<'_, '_> {
     }
 
     fn depth(&mut self) {
-        let (format, pixel) = [(0, 2), (1, 2), (2, 4)][self.s.below(3) as usize];
+        let formats = [(0, 2), (1, 2), (2, 4)];
+        // Blocks of objects are mostly those of four bytes.
+        let first = if self.made.knows || self.one_in(8) {
+            0
+        } else {
+            2
+        };
+        let (format, pixel) = formats[first + self.s.below(3 - first as u64) as usize];
         self.set(0x4f10, &[format]);
         let samples = self.samples;
-        let (object, tiles, pitch, offset) = self.surface(pixel, samples, None);
+        // Of the blocks of two bytes, the depth unit has square ones only.
+        let blocks = match self.made.knows && pixel == 2 && !self.one_in(24) {
+            true => {
+                let micro = 2 * self.s.below(2) as u32;
+                Some((self.s.below(2) as u32 | u32::from(self.clears), micro))
+            }
+            false => None,
+        };
+        let (object, tiles, pitch, offset) = self.surface(pixel, samples, blocks);
         self.set(0x4f20, &[offset]);
         self.relocation(object);
         self.set(0x4f24, &[tiles.1 << 17 | tiles.0 << 16 | pitch]);
@@ -248,12 +322,20 @@ impl Generator<'_, '_> {
 
     fn texture(&mut self, unit: u32) {
         let (format, bytes, side) = TEXELS[self.s.below(TEXELS.len() as u64) as usize];
-        let (width, height) = (self.some(100), self.some(60));
         let kind = [0u32, 0, 0, 1, 2][self.s.below(5) as usize];
+        let (width, mut height) = (self.some(100), self.some(60));
+        // Faces of a cube are squares, mostly.
+        if kind == 2 && !self.one_in(48) {
+            height = width;
+        }
         let deep = self.s.below(3) as u32;
-        let levels = self.s.below(12).saturating_sub(5) as u32;
         let wraps = [self.s.below(8) as u32, self.s.below(8) as u32];
+        // With a pitch there is one level, mostly, and the columns that wrap are inside.
         let by_pitch = self.one_in(4);
+        let levels = match by_pitch && !self.one_in(48) {
+            true => 0,
+            false => self.s.below(12).saturating_sub(5) as u32,
+        };
         let sides = (width.next_power_of_two(), height.next_power_of_two());
         let layers = [1, 1 << deep, 6][kind as usize] * if levels == 0 { 1 } else { 2 };
         let object = self.object_with(most(sides, bytes) * layers, bytes);
@@ -261,7 +343,12 @@ impl Generator<'_, '_> {
         // As much as it can be: sides up to the next power of two, all levels of whole tiles.
         let (grain_columns, grain_rows) = grain(bytes, tiles);
         let grain_rows = self.believed(grain_rows, tiles.0);
-        let pitch = (width + 7) & !7;
+        let clamps = matches!(wraps[0], 2 | 4 | 6) || self.one_in(48);
+        let columns = match clamps {
+            true => width,
+            false => width.next_power_of_two(),
+        };
+        let pitch = (columns + 7) & !7;
         let mut total = 0;
         for level in 0..=levels {
             let at = |side: u32| (side.next_power_of_two() >> level).max(1);

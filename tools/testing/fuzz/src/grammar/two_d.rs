@@ -24,7 +24,11 @@ impl Generator<'_, '_> {
 
     /// A surface for a rectangle of so many columns and rows. A source has no blocks.
     fn flat(&mut self, (columns, rows): (u32, u32), pixel: u32, is_source: bool) -> Flat {
-        let (x, y) = (self.s.below(20) as u32, self.s.below(20) as u32);
+        let (mut x, y) = (self.s.below(20) as u32, self.s.below(20) as u32);
+        // As far to the right as coordinates go, which are 8191 at most; now and then, too far.
+        if pixel == 1 && self.one_in(6) {
+            x = 8192 - columns + u32::from(self.one_in(6)) * x;
+        }
         let bytes = most((x + columns, y + rows), pixel);
         // There are no blocks of pixels of 16 bytes, nor square ones of four.
         let object = self.object_with(bytes, if is_source { 16 } else { pixel.max(4) });

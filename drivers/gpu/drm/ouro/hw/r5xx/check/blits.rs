@@ -132,6 +132,9 @@ impl Blit {
     }
 }
 
+/// Number of coordinates that are not negative: they range from -8192 to 8191 (§5.2.2.7 to
+/// §5.2.2.9).
+const COORDINATES: u32 = 1 << 13;
 /// Unit of a surface's offset in bytes.
 const OFFSET_UNIT: u32 = 1024;
 /// Unit of a pitch in bytes.
@@ -175,14 +178,17 @@ impl Surface {
     ) -> Checked<()> {
         let end = |from: u32, length: u32, forward: bool| {
             // 14 bits, the highest is the sign: no coordinate may be negative.
-            require(from < 1 << 13, Refused::Surface)?;
-            match forward {
-                true => Ok(from.wrapping_add(length)),
+            require(from < COORDINATES, Refused::Surface)?;
+            let end = match forward {
+                true => from.wrapping_add(length),
                 false => {
                     require(length <= from.wrapping_add(1), Refused::Surface)?;
-                    Ok(from.wrapping_add(1))
+                    from.wrapping_add(1)
                 }
-            }
+            };
+            // The coordinate behind 8191 may be -8192.
+            require(end <= COORDINATES, Refused::Surface)?;
+            Ok(end)
         };
         let columns = end(corner & 0xffff, size.0, directions[0])?;
         let rows = end(corner >> 16, size.1, directions[1])?;

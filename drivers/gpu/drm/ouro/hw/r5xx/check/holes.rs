@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Streams that an earlier version of this checker accepted, and that access memory outside their
 //! BOs, hang the chip, or affect the next client, on the chips concerned. `weakness_15_…` to
-//! `weakness_23_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
-//! checker has number 15, too.
+//! `weakness_31_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
+//! checker has number 15, too. Those of multisampling are in `multisampling`, and
+//! others of targets and textures in `layouts`.
 
 use super::{registers, tests::*, *};
 use std::{vec, vec::Vec};
@@ -12,7 +13,7 @@ const TALL: u32 = 0x1fff << 13 | 63;
 const SHORT: u32 = 63 << 13 | 63;
 
 /// A draw that needs [`TARGET`] and 48 bytes.
-fn draw() -> Stream {
+pub(super) fn draw() -> Stream {
     array().and(list(3))
 }
 
@@ -66,9 +67,36 @@ fn weakness_15_nor_one_that_a_unit_of_depth_does_not_see() {
     assert_eq!(refused(&new().set(0x4be8, &[3]).and(depth)), None);
     assert_eq!(refused(&new().set(0x4be8, &[4])), Some("register-bits"));
     // Both at once are masks, too: one full one is not enough.
-    let one = new().set(0x42c8, &[1]).set(0x4be8, &[1]);
+    let one = new().set(0x4be8, &[1]).set(0x42c8, &[1]);
     let one = one.set(0x42c8, &[0xf]).set(0x43e4, &[SHORT]);
     assert_eq!(refused(&one), Some("pipe-mask"));
+}
+
+/// AMD's page of `ZB_ZPASS_ADDR`: `SU_REG_DEST` selects the pipes that later writes behind the
+/// set-up unit reach, and `FG_ZBREG_DEST` (digest §5.7) is behind it.
+#[test]
+fn weakness_24_a_mask_of_units_of_depth_is_written_by_all_pipes() {
+    let refused = |stream: &Stream| stream.refusal_by(&WITH_DEPTH_PIPES, &[TARGET, 48]);
+    for raster in 0..0xf {
+        // A partial mask that stays, as the second write reaches no pipe; one that is never set.
+        let behind = |depth: u32| new().set(0x42c8, &[raster]).set(0x4be8, &[depth]);
+        let stays = new().set(0x4be8, &[1]).and(behind(3)).set(0x42c8, &[0xf]);
+        assert_eq!(refused(&stays), Some("pipe-mask"), "{raster:x}");
+        let asks = behind(1).set(0x42c8, &[0xf]).set(0x4f5c, &[0]).object(0);
+        assert_eq!(refused(&asks.set(0x4be8, &[3])), Some("pipe-mask"));
+        // Full, but hidden: the value in the chip is not known to be full.
+        let full = behind(3).set(0x42c8, &[0xf]);
+        assert_eq!(refused(&full), Some("pipe-mask"), "{raster:x}");
+        // The other order is that of a query: both masks select, and both are full again.
+        let query = new().set(0x4be8, &[1]).set(0x42c8, &[raster]);
+        let query = query.set(0x4f5c, &[0]).object(0);
+        let query = query.set(0x42c8, &[0xf]).set(0x4be8, &[3]);
+        assert_eq!(
+            refused(&query.and(target()).and(draw())),
+            None,
+            "{raster:x}"
+        );
+    }
 }
 
 /// Fill of four bytes a pixel (digest §2.3), which compares nothing.
@@ -194,7 +222,7 @@ fn weakness_19_what_is_combined_with_is_there() {
 }
 
 /// A texture of 64 by 64 of four bytes in a unit, which clamps.
-fn texture(unit: u32, filter: u32, levels: u32) -> Stream {
+pub(super) fn texture(unit: u32, filter: u32, levels: u32) -> Stream {
     let size = 63 << 11 | 63 | levels << 26;
     new()
         .set(0x4400 + 4 * unit, &[filter | 2 << 3 | 2])
@@ -325,6 +353,70 @@ fn weakness_23_bits_are_compared_in_packets_of_several() {
         }
     }
     assert!(pairs > 400);
+}
+
+/// §5.2.2.7 to §5.2.2.9: "ranging from -8192 to 8191": the pixel behind 8191 may be -8192.
+#[test]
+fn weakness_26_blits_end_with_the_last_coordinate() {
+    // Pixels of a byte (2), rows of 255 * 64 bytes: 16320 columns. Rows of 64 bytes for the others.
+    const BYTES: u32 = FILL & !0xf00 | 2 << 8;
+    let wide = 255 << 22;
+    let narrow = 1 << 22;
+    let fill = |pitch: u32, directions: u32, corner: u32, size: u32| {
+        let stream = new().set(0x146c, &[BYTES]).set(0x142c, &[pitch]).object(0);
+        let stream = stream.set(0x16c0, &[directions]).set(0x1438, &[corner]);
+        stream.set(0x143c, &[size]).refusal(&[1 << 20])
+    };
+    // Columns in the lower half, rows in the upper one.
+    for (from, length, passes) in [
+        (8191, 1, true),
+        (8191, 2, false),
+        (8191, 8000, false),
+        (192, 8000, true),
+        (193, 8000, false),
+        (1, 8191, true),
+        (2, 8191, false),
+    ] {
+        let expected = (!passes).then_some("blit-surface");
+        let columns = fill(wide, 3, from, 1 << 16 | length);
+        assert_eq!(columns, expected, "{from} {length}");
+        let rows = fill(narrow, 3, from << 16, length << 16 | 1);
+        assert_eq!(rows, expected, "{from} {length}");
+        // The same by packets: fills, and copies from and to.
+        let [corner, size] = [from << 16, length << 16 | 1];
+        let body = [BYTES & !1, wide, 1, corner, size];
+        let packet = new().command(0x9a, &body).object(0);
+        assert_eq!(packet.refusal(&[1 << 20]), expected, "{from} {length}");
+        for [source, destination] in [[corner, 0], [0, corner]] {
+            let body = [
+                COPY & !0xf00 | 2 << 8,
+                wide,
+                wide,
+                source,
+                destination,
+                size,
+            ];
+            let packet = new().command(0x92, &body).object(0).object(1);
+            let refusal = packet.refusal(&[1 << 20, 1 << 20]);
+            assert_eq!(refusal, expected, "{from} {length}");
+        }
+    }
+    // To the left and up, the rectangle ends with its corner.
+    assert_eq!(fill(wide, 0, 8191, 1 << 16 | 8191), None);
+    assert_eq!(fill(narrow, 0, 8191 << 16, 8191 << 16 | 1), None);
+    assert_eq!(fill(wide, 0, 8192, 1 << 16 | 8191), Some("blit-surface"));
+}
+
+/// Clip rectangles have no corners of negative coordinates.
+#[test]
+fn weakness_26_clips_have_no_sign() {
+    for register in (0x16e8..=0x16f4).step_by(4) {
+        assert_eq!(new().set(register, &[0x1fff_1fff]).refusal(&[]), None);
+        for bit in [13, 14, 15, 29, 30, 31] {
+            let refusal = new().set(register, &[1 << bit]).refusal(&[]);
+            assert_eq!(refusal, Some("register-bits"), "{register:x} {bit}");
+        }
+    }
 }
 
 /// Each rule has a name of its own, for the log.

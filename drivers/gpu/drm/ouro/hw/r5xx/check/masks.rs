@@ -8,6 +8,10 @@
 //! pixels, and is told an address for its count. So while a mask is not full, a stream may write
 //! only the masks and the registers of the count; each mask must be full before any other write,
 //! and at the stream's end, since the flushes that follow are for all pipes.
+//!
+//! `FG_ZBREG_DEST` is itself behind the set-up unit, so a partial `SU_REG_DEST` hides a write of it
+//! from some pipes or from all (AMD's page of `ZB_ZPASS_ADDR`; digest §5.7). `SU_REG_DEST` must be
+//! full before such a write: otherwise the chip may keep a mask that the checker takes for full.
 
 use super::refused::{require, Checked, Refused};
 
@@ -57,14 +61,16 @@ impl Masks {
     }
 
     /// Writes a mask, if the register is a mask of this chip. Errors: `Bits` that select no
-    /// existing pipe.
+    /// existing pipe; `PipeMask` if `SU_REG_DEST` hides the write.
     pub(super) fn write(&mut self, register: u32, value: u32) -> Checked<()> {
+        let is_seen = register != DEPTH || self.raster == ALL_RASTER;
         let (mask, all) = match register {
             RASTER => (&mut self.raster, ALL_RASTER),
             DEPTH if self.depth_pipes => (&mut self.depth, ALL_DEPTH),
             _ => return Err(Refused::Register),
         };
         require(value & !all == 0, Refused::Bits)?;
+        require(is_seen, Refused::PipeMask)?;
         *mask = value;
         Ok(())
     }

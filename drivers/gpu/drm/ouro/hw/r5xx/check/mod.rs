@@ -33,7 +33,11 @@ mod blits;
 mod by_hand;
 #[cfg(test)]
 mod holes;
+#[cfg(test)]
+mod layouts;
 mod masks;
+#[cfg(test)]
+mod multisampling;
 #[cfg(test)]
 mod random;
 mod rectangles;

@@ -29,8 +29,8 @@ const FREE: u8 = slot::NO_RULE;
 const ALL: u32 = u32::MAX;
 /// Only zero.
 const NONE: u32 = 0;
-/// Two coordinates of 14 bits.
-const CORNER: u32 = 0x3fff_3fff;
+/// Two coordinates that are not negative: 13 bits each, without the sign (§5.2.2.7).
+const CORNER: u32 = 0x1fff_1fff;
 /// Two addresses of instructions, or one and a count.
 const PAIR: u32 = 0x01ff_01ff;
 
@@ -57,7 +57,8 @@ pub(super) const ROWS: &[Row] = &[
     (0x15c4, 0x15cc, FREE, ALL),
     (0x15d8, 0x15dc, FREE, ALL),
     (0x16cc, 0x16cc, FREE, ALL),
-    // Clip rectangles can only remove pixels.
+    // Clip rectangles can only remove pixels. Corners without a sign remove those of negative
+    // coordinates.
     (0x16e8, 0x16f4, FREE, CORNER),
     // Flush of the 2D engine's cache: 3:0.
     (0x1714, 0x1714, FREE, 0xf),

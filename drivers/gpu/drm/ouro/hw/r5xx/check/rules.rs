@@ -102,8 +102,10 @@ fn targets_without_pixels_of_their_own_have_the_first_ones() {
 
 #[test]
 fn resolved_samples_lie_inside() {
+    // Of two samples: a resolve needs multisampling (digest of 3D §13.6).
     let resolve = |pitch: u32| {
         target()
+            .set(0x4020, &[1])
             .set(0x4e80, &[0])
             .object(2)
             .set(0x4e84, &[pitch])
@@ -111,11 +113,11 @@ fn resolved_samples_lie_inside() {
             .and(array())
             .and(list(3))
     };
-    assert!(resolve(64).passes(&[TARGET, 48, TARGET]));
-    assert!(!resolve(64).passes(&[TARGET, 48, TARGET - 1]));
+    assert!(resolve(64).passes(&[2 * TARGET, 48, TARGET]));
+    assert!(!resolve(64).passes(&[2 * TARGET, 48, TARGET - 1]));
     // With half of the pitch, half of the columns are drawn.
-    assert!(resolve(32).passes(&[TARGET, 48, TARGET / 2]));
-    assert!(!resolve(32).passes(&[TARGET, 48, TARGET / 2 - 1]));
+    assert!(resolve(32).passes(&[2 * TARGET, 48, TARGET / 2]));
+    assert!(!resolve(32).passes(&[2 * TARGET, 48, TARGET / 2 - 1]));
 }
 
 #[test]

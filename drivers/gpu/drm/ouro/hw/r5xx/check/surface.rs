@@ -128,6 +128,13 @@ pub(super) fn bytes(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checked<
     padded(pitch.into(), rows, pixel, height)
 }
 
+/// Returns the bytes of the first `rows` rows of a surface, with the pitch rounded up to whole
+/// blocks or tiles.
+pub(super) fn rounded(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checked<u64> {
+    let (width, height) = tiles.grain(pixel)?;
+    padded(align(pitch.into(), width), rows, pixel, height)
+}
+
 /// Returns the bytes of rows, rounded up to a multiple of `height` rows.
 pub(super) fn padded(pitch: u64, rows: u32, pixel: u32, height: u32) -> Checked<u64> {
     pitch

@@ -5,11 +5,16 @@
 //! Only the scissor bounds the pixels of a draw. It is not documented whether the chip stops at a
 //! target's pitch, so the scissor must not extend beyond the pitch ([`State::draws`] makes sure of
 //! it), and the target must have all rows of tiles inside the scissor.
+//!
+//! With multisampling the tile bits of colour and depth may not describe the samples: their layout
+//! is not documented, but clients take it to be macro tiles of blocks whatever the bits say (digest
+//! of 3D §12.5), and in a resolve the bits describe the destination (§13.6). So samples must be
+//! inside by the bits and by [`SAMPLE_TILES`].
 
 use super::{
     require, slot,
     state::State,
-    surface::{self, is_aligned, Tiles},
+    surface::{self, is_aligned, Micro, Tiles},
     BoOffset, Checked, Refused,
 };
 
@@ -55,6 +60,21 @@ const DEPTH_USES: u32 = 7;
 /// `GB_AA_CONFIG`: enables multisampling; the number of samples is in other bits.
 const SAMPLES_ON: u32 = 1;
 
+/// Bytes of a row with all its samples that the colour unit can address. Mesa's r300 limits widths
+/// because of an error of the chip: to 1360 pixels of eight bytes with six samples, to 2048 of them
+/// with four, to 2720 pixels of four bytes with six. This value allows these and no wider ones.
+const SAMPLES_ROW: u64 = 1 << 16;
+/// Tiling that samples may have besides that of the bits.
+const SAMPLE_TILES: Tiles = Tiles {
+    macro_tiles: true,
+    micro: Micro::Tiled,
+};
+/// The same with the other blocks of two bytes per pixel (§2.2).
+const SQUARE_TILES: Tiles = Tiles {
+    macro_tiles: true,
+    micro: Micro::Square,
+};
+
 /// Pitch in pixels of `RB3D_COLORPITCH` and of `RB3D_AARESOLVE_PITCH`.
 const COLOUR_COLUMNS: u32 = 0x3ffe;
 /// Pitch in pixels of `ZB_DEPTHPITCH`.
@@ -65,6 +85,8 @@ struct Used {
     /// The colour targets, one bit each.
     colours: u32,
     depth: bool,
+    /// Whether colour is cleared along with depth.
+    clears: bool,
     /// Whether there is a resolve target.
     resolved: bool,
 }
@@ -82,8 +104,8 @@ impl State {
         }
     }
 
-    /// Checks that the target has the rows inside the scissor. Returns the target's pitch, beyond
-    /// which no column may be drawn.
+    /// Checks that the target has the rows inside the scissor, by all layouts that its samples may
+    /// have. Returns the target's pitch, beyond which no column may be drawn.
     fn covered(
         &self,
         place: BoOffset,
@@ -94,8 +116,16 @@ impl State {
         rule: Refused,
     ) -> Checked<u32> {
         let rows = (self.kept.get(slot::SCISSOR) >> 13 & 0x1fff).wrapping_add(1);
-        require(is_aligned(place.offset, tiles.alignment()), rule)?;
-        let bytes = surface::bytes(pitch, rows, pixel, tiles)?;
+        let mut bytes = surface::bytes(pitch, rows, pixel, tiles)?;
+        let mut alignment = tiles.alignment();
+        if samples > 1 {
+            bytes = bytes.max(surface::rounded(pitch, rows, pixel, SAMPLE_TILES)?);
+            if pixel == 2 {
+                bytes = bytes.max(surface::rounded(pitch, rows, pixel, SQUARE_TILES)?);
+            }
+            alignment = SAMPLE_TILES.alignment();
+        }
+        require(is_aligned(place.offset, alignment), rule)?;
         place.holds(bytes.checked_mul(samples).ok_or(rule)?, rule)?;
         Ok(pitch)
     }
@@ -125,6 +155,7 @@ impl State {
             // A resolve reads the first target's samples, whatever channels are written.
             colours: colours | u32::from(resolved),
             depth: is(slot::DEPTH_CONTROL, DEPTH_USES) || clears,
+            clears,
             resolved,
         }
     }
@@ -135,9 +166,14 @@ impl State {
     pub(super) fn targets(&self) -> Checked<u32> {
         let used = self.used();
         let samples = self.samples();
+        // Without multisampling it is not documented what a resolve reads.
+        require(!used.resolved || samples > 1, Refused::Resolve)?;
         let first = self.kept.get(slot::COLOUR_PITCH);
         let own = self.kept.get(slot::COLOUR_CONTROL) & OWN_PIXELS != 0;
         let mut least = u32::MAX;
+        // A clear of colour along with depth is of macro tiles, in all surfaces (digest of 3D
+        // §12.6). It writes without tests, and how it treats rows is not documented.
+        let clears = |tiles: Tiles| require(!used.clears || tiles.macro_tiles, Refused::Tiling);
         let mut colours = used.colours;
         while colours != 0 {
             let n = colours.trailing_zeros() as usize;
@@ -145,8 +181,14 @@ impl State {
             let pitch = self.kept.nth(slot::COLOUR_PITCH, n);
             let (tiles, pixel) = (tiles(pitch)?, colour_bytes(pitch)?);
             require(own || pixel == colour_bytes(first)?, Refused::Colour)?;
+            clears(tiles)?;
             let place = *self.colours.get(n).ok_or(Refused::Colour)?;
             let columns = pitch & COLOUR_COLUMNS;
+            if samples > 1 {
+                let tile = SAMPLE_TILES.grain(pixel)?.0;
+                let row = surface::align(columns.into(), tile).wrapping_mul(pixel.into());
+                require(row.wrapping_mul(samples) <= SAMPLES_ROW, Refused::Colour)?;
+            }
             least =
                 least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Colour)?);
         }
@@ -159,6 +201,11 @@ impl State {
             let pitch = self.kept.get(slot::DEPTH_PITCH);
             let columns = pitch & DEPTH_COLUMNS;
             let (place, tiles) = (self.depth, tiles(pitch)?);
+            clears(tiles)?;
+            // The depth unit does not support blocks of 8 by 2 (§2.2; digest A3). Samples may have
+            // other tiles than those of the bits: see above.
+            let oblong = pixel == 2 && tiles.micro == Micro::Tiled;
+            require(samples > 1 || !oblong, Refused::Tiling)?;
             least =
                 least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Depth)?);
         }

@@ -6,7 +6,8 @@
 //! without macro tiles; the first level is taken to have them in any case. A height is rounded up
 //! to the next power of two, unless the texture clamps; with more than one level or layer, the
 //! height of each level is, since clients lay them out so. A width without a pitch is always
-//! rounded up, since no other row length is documented.
+//! rounded up, since no other row length is documented. A width with a pitch is rounded up as the
+//! height is, and must not exceed the pitch, which only a texture of one level may have.
 //!
 //! A bit of `TX_FILTER1`, `MACRO_SWITCH` by its public name, selects where macro tiles end: at
 //! levels with a side of less than one tile, or of at most one tile. The computed size is enough
@@ -125,13 +126,21 @@ impl Texture {
     fn check(&self) -> Checked<()> {
         let (texels, tiles) = (self.texels()?, self.tiles()?);
         let height = self.side(self.size >> 11, self.pitch >> 16, self.filter >> 3);
+        // The finest level should be one of the texture's, but Mesa's r300 sends others. It is not
+        // documented which level the chip uses then, so all up to it must be there.
+        let finest = self.filter >> 17 & 0xf;
+        let last = (self.size >> 26 & 0xf).max(finest);
         // A row must have room for the width, otherwise the last row would extend beyond the end.
         let pitch = (self.pitch & 0x3fff).wrapping_add(1);
         let width = match self.size >> 31 {
             0 => self.side(self.size, self.pitch >> 15, REPEATS),
             _ => {
-                let width = self.side(self.size, self.pitch >> 15, CLAMPS);
-                require(width <= pitch, Refused::Texture)?;
+                // A wrap mode that does not clamp may access columns up to the next power of two.
+                let width = self.side(self.size, self.pitch >> 15, self.filter);
+                // Only level 0 has a pitch (digest of 3D §10.3); the pitch of others would be a
+                // guess.
+                let is_one = last == 0;
+                require(is_one && width <= pitch, Refused::Texture)?;
                 pitch
             }
         };
@@ -143,6 +152,10 @@ impl Texture {
             1u32
         };
         let faces = if kind == 2 { 6 } else { 1 };
+        // Faces are squares; it is not documented which side the chip takes if they are not.
+        let twelfth = (self.pitch >> 15 ^ self.pitch >> 16) & 1;
+        let is_square = (self.size ^ self.size >> 11) & 0x7ff | twelfth == 0;
+        require(kind != 2 || is_square, Refused::Texture)?;
         // The contiguous unit, of levels as large as a macro tile and of smaller ones.
         let grain = tiles.grain(texels.bytes)?;
         let small = Tiles {
@@ -150,10 +163,6 @@ impl Texture {
             ..tiles
         };
         let more = (1u32 << texels.side).wrapping_sub(1);
-        // The finest level should be one of the texture's, but Mesa's r300 sends others. It is not
-        // documented which level the chip uses then, so all up to it must be there.
-        let finest = self.filter >> 17 & 0xf;
-        let last = (self.size >> 26 & 0xf).max(finest);
         let rounds = (last > 0 || depth > 1 || faces > 1) && !height.is_power_of_two();
         let mut total = 0u64;
         for level in 0..last.wrapping_add(1) {
@@ -281,8 +290,11 @@ mod tests {
     fn sides_are_powers_of_two_unless_they_clamp_or_have_a_pitch() {
         for (filter, rows) in [(CLAMP, 20), (0, 32), (2, 32), (2 << 3, 20)] {
             needs(&draw(filter, size(40, 20, 0), RGBA, 0, 0), 64 * rows * 4);
+            // With a pitch: no less than the next power of two, unless columns clamp.
             let by_pitch = size(40, 20, 0) | 1 << 31;
-            needs(&draw(filter, by_pitch, RGBA, 39, 0), 40 * rows * 4);
+            let pitch = if filter & 7 == 2 { 40 } else { 64 };
+            let stream = draw(filter, by_pitch, RGBA, pitch as u32 - 1, 0);
+            needs(&stream, pitch * rows * 4);
         }
     }
 
@@ -294,12 +306,12 @@ mod tests {
             &draw(CLAMP, size(16, 20, 2), RGBA, 0, 0),
             (16 * 32 + 8 * 16 + 8 * 8) * 4,
         );
-        // Two layers, six faces; a flat one has 20.
+        // Two layers, six faces, which are squares; a flat one has 20.
         let deep = size(16, 20, 0) | 1 << 22;
         needs(&draw(CLAMP, deep, RGBA | 1 << 25, 0, 0), 2 * 16 * 32 * 4);
         needs(
-            &draw(CLAMP, size(16, 20, 0), RGBA | 2 << 25, 0, 0),
-            6 * 16 * 32 * 4,
+            &draw(CLAMP, size(20, 20, 0), RGBA | 2 << 25, 0, 0),
+            6 * 32 * 32 * 4,
         );
         needs(&draw(CLAMP, size(16, 20, 0), RGBA, 0, 0), 16 * 20 * 4);
     }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+//! Tests of how targets and textures lie in memory: more of the streams of `holes`.
+
+use super::{
+    holes::{draw, texture},
+    tests::*,
+};
+
+/// §2.2: of the blocks of 16 bits per pixel "4x4" is supported by "tx/cb/zb/hdp", "8x2" by
+/// "tx/cb/hdp/disp".
+#[test]
+fn weakness_27_depth_of_16_bits_has_no_blocks_of_8_by_2() {
+    // A row of 128 pixels. Format 0 and 1 have two bytes; 2 has four, whose blocks pass.
+    let depth = |format: u32, fields: u32| {
+        let stream = new().set(0x43e4, &[63]).set(0x4f00, &[6]);
+        let stream = stream.set(0x4f10, &[format]).set(0x4f20, &[0]).object(0);
+        let stream = stream.set(0x4f24, &[128 | fields << 16]).and(draw());
+        stream.refusal(&[TARGET, 48])
+    };
+    // 16: macro tiles; 18:17: 1 blocks of 8 by 2, 2 of 4 by 4.
+    for format in [0, 1] {
+        for (fields, passes) in [
+            (0, true),
+            (1, true),
+            (2, false),
+            (3, false),
+            (4, true),
+            (5, true),
+        ] {
+            let expected = (!passes).then_some("tiling");
+            assert_eq!(depth(format, fields), expected, "{format} {fields}");
+        }
+    }
+    assert_eq!([depth(2, 2), depth(2, 3)], [None, None]);
+    // A colour target has both.
+    for fields in [2, 4] {
+        let stream = target().set(0x4e38, &[4 << 21 | fields << 16 | 64]);
+        assert_eq!(stream.and(draw()).refusal(&[TARGET, 48]), None, "{fields}");
+    }
+}
+
+/// Digest of 3D §10.3: with a pitch "only level 0".
+#[test]
+fn weakness_28_a_texture_with_a_pitch_has_one_level() {
+    // 64 by 64 of four bytes, pitch 64; 31 is whether the pitch is used.
+    let by_pitch = |filter: u32, levels: u32| {
+        let registers = new().set(0x4500, &[63]).and(texture(0, filter, levels));
+        // The last write of the size is that of `texture`, so it is written again.
+        let size = 1 << 31 | levels << 26 | 63 << 11 | 63;
+        let stream = registers.set(0x4480, &[size]).and(list(3));
+        stream.refusal(&[1 << 20, 48])
+    };
+    for level in 0..16 {
+        let expected = (level != 0).then_some("texture");
+        assert_eq!(by_pitch(0, level), expected, "{level}");
+        assert_eq!(by_pitch(level << 17, 0), expected, "{level}");
+        // Without a pitch there are levels.
+        assert_eq!(texture(0, level << 17, level).refusal(&[1 << 20, 48]), None);
+    }
+}
+
+/// Digest §5.7: a wrap mode that does not clamp reaches the next power of two; clamping ones are 2,
+/// 4 and 6 (digest of 3D §10.4).
+#[test]
+fn weakness_28_a_pitch_holds_what_a_wrap_mode_reaches() {
+    for wrap in 0..8 {
+        let clamps = matches!(wrap, 2 | 4 | 6);
+        for (width, pitch, passes) in [
+            (1032, 1032, clamps),
+            (1032, 2047, clamps),
+            (1032, 2048, true),
+            (1024, 1024, true),
+            (1024, 1023, false),
+        ] {
+            // 16 bytes a texel, so that a row ends with the pitch.
+            let stream = new()
+                .set(0x4400, &[2 << 3 | wrap])
+                .set(0x4480, &[1 << 31 | 63 << 11 | (width - 1)])
+                .set(0x44c0, &[0x1d])
+                .set(0x4500, &[pitch - 1])
+                .set(0x4540, &[0])
+                .object(0)
+                .set(0x4104, &[1])
+                .and(draw());
+            let expected = (!passes).then_some("texture");
+            let refusal = stream.refusal(&[1 << 24, 48]);
+            assert_eq!(refusal, expected, "{wrap} {width} {pitch}");
+        }
+    }
+}
+
+/// Digest of 3D §12.6: such clears are of "macro-tiled" targets; depth has the bits of colour.
+#[test]
+fn weakness_30_what_clears_colour_along_with_depth_has_macro_tiles() {
+    // 64 by 64 pixels of four bytes, colour and depth.
+    let clear = |colour: u32, depth: u32, bandwidth: u32| {
+        let stream = target().set(0x4e38, &[6 << 21 | colour << 16 | 64]);
+        let stream = stream
+            .set(0x4f1c, &[bandwidth])
+            .set(0x4f10, &[2])
+            .set(0x4f00, &[2]);
+        let stream = stream.set(0x4f20, &[0]).object(2);
+        let stream = stream.set(0x4f24, &[depth << 16 | 64]).and(draw());
+        stream.refusal(&[TARGET, 48, TARGET])
+    };
+    // 16: macro tiles; 17: blocks.
+    for colour in 0..4 {
+        for depth in 0..4 {
+            let refused = colour & 1 == 0 || depth & 1 == 0;
+            let expected = refused.then_some("tiling");
+            assert_eq!(clear(colour, depth, 1 << 5), expected, "{colour} {depth}");
+            assert_eq!(clear(colour, depth, 0), None, "{colour} {depth}");
+        }
+    }
+}
+
+/// Digest of 3D §10.3: six faces, of one size for both sides.
+#[test]
+fn weakness_31_cubes_have_square_faces() {
+    let sides = |kind: u32, width: u32, height: u32| {
+        let (w, h) = (width - 1, height - 1);
+        let stream = new()
+            .set(0x4400, &[2 << 3 | 2])
+            .set(0x4480, &[(h & 0x7ff) << 11 | w & 0x7ff])
+            .set(0x44c0, &[0xc | kind << 25])
+            .set(0x4500, &[(h >> 11) << 16 | (w >> 11) << 15])
+            .set(0x4540, &[0])
+            .object(0)
+            .set(0x4104, &[1]);
+        stream.and(draw()).refusal(&[1 << 30, 48])
+    };
+    for width in [1, 2, 16, 20, 2048, 4096] {
+        for height in [1, 2, 16, 20, 2048, 4096] {
+            let expected = (width != height).then_some("texture");
+            assert_eq!(sides(2, width, height), expected, "{width} {height}");
+            assert_eq!(sides(0, width, height), None, "{width} {height}");
+        }
+    }
+}
