@@ -48,7 +48,7 @@ use crate::{
         ring::{
             emit::{drop_blitter, drop_video, number_at, Recipe},
             engine::SEQNO_AT,
-            pipe_control::{PipeControl, FLUSH_ENABLE, MEDIA_STATE_CLEAR},
+            pipe_control::{PipeControl, MEDIA_STATE_CLEAR},
             watchdog::Watchdog,
         },
     },
@@ -102,7 +102,7 @@ fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflo
 
 /// Flushes the write caches, and then stores a dword.
 fn flush_render(at: GgttAddr, number: u32, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    let flags = pipe_bits::FLUSH | FLUSH_ENABLE | pipe_bits::COMMAND_STALL;
+    let flags = pipe_bits::FLUSH | pipe_bits::FLUSH_ENABLE | pipe_bits::COMMAND_STALL;
     out.put(&PipeControl::storing(flags, at, number).encode_dword())
 }
 
