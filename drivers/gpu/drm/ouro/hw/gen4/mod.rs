@@ -174,6 +174,10 @@ impl Generation for Gen4 {
         true
     }
 
+    fn reset_darkens(&self) -> bool {
+        self.family.reset_darkens
+    }
+
     fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, DeviceError> {
         topology::probe(hw, self)
     }
