@@ -7,9 +7,9 @@ use gpu_model::ring::{
 };
 use ouro_cross::ring_machine::{RingMachine, Setup, Work, RCS};
 use ouro_hw::{
-    engine::{Privilege, Switch},
+    engine::{Engine, Privilege, Switch},
     generation::Translation,
-    ring::Commands,
+    ring::{Commands, Overflow},
 };
 
 /// `MI_BATCH_BUFFER_END` (§1.4).
@@ -85,29 +85,44 @@ fn the_kernel_stores_on_each_engine() {
 #[test]
 fn contexts_are_loaded_and_start_golden() {
     for chip in ALL {
-        let mut m = machine(chip);
-        let pages = m.topo.context_bytes / 4096;
-        let (first, second) = (m.alloc(pages), m.alloc(pages));
-        let mut buf = [0; 256];
-        let mut out = Commands::new(&mut buf);
-        m.topo.engines[RCS].golden(&mut out).unwrap();
-        let golden = Work {
-            switch: Work::switch(first.addr, false).switch,
-            batch: None,
-            inline: out.as_slice(),
-        };
-        m.work(RCS, &golden);
-        m.work(RCS, &Work::switch(second.addr, false));
-        assert_ne!(
-            m.dword(first, 0) | m.dword(first, 1) | m.dword(first, 2),
-            0,
-            "saved"
-        );
-        m.work(RCS, &Work::switch(first.addr, true));
-        draws(&mut m, 0xcafe_0002);
-        assert!(matches!(golden.switch, Switch::To { saved: false, .. }));
-        m.assert_lawful();
+        contexts_start(chip, |engine, out| engine.golden(out));
     }
+}
+
+#[test]
+fn contexts_start_with_registers_alone() {
+    for chip in ALL {
+        contexts_start(chip, |engine, out| engine.golden_registers(out));
+    }
+}
+
+/// The first context runs these commands, is saved, and loaded again.
+fn contexts_start(
+    chip: &'static Chip,
+    commands: fn(&dyn Engine, &mut Commands<'_>) -> Result<(), Overflow>,
+) {
+    let mut m = machine(chip);
+    let pages = m.topo.context_bytes / 4096;
+    let (first, second) = (m.alloc(pages), m.alloc(pages));
+    let mut buf = [0; 256];
+    let mut out = Commands::new(&mut buf);
+    commands(m.topo.engines[RCS], &mut out).unwrap();
+    let golden = Work {
+        switch: Work::switch(first.addr, false).switch,
+        batch: None,
+        inline: out.as_slice(),
+    };
+    m.work(RCS, &golden);
+    m.work(RCS, &Work::switch(second.addr, false));
+    assert_ne!(
+        m.dword(first, 0) | m.dword(first, 1) | m.dword(first, 2),
+        0,
+        "saved"
+    );
+    m.work(RCS, &Work::switch(first.addr, true));
+    draws(&mut m, 0xcafe_0002);
+    assert!(matches!(golden.switch, Switch::To { saved: false, .. }));
+    m.assert_lawful();
 }
 
 #[test]

@@ -118,13 +118,20 @@ impl Gpu {
     }
 
     /// Has the device save the state of a context that has only run the golden state. Nothing of
-    /// the 3D pipe was tested before: on a card that hangs, only registers get initial values.
+    /// the 3D pipe was tested before: on a card that hangs, only registers get initial values. So
+    /// do they, without an attempt, where the reset after a hang would turn the display off;
+    /// upstream has no golden state on such chips.
     fn record_golden(&self, engine: &Arc<Engine>) -> Result {
         self.kernel_context()
             .make_image(|| self.new_image(), false)?;
-        let mut first = self.first_context(engine, Work::Golden)?;
+        let mut first = None;
+        if !self.hardware().generation().reset_darkens() {
+            first = self.first_context(engine, Work::Golden)?;
+            if first.is_none() {
+                self.hung_at_first(engine);
+            }
+        }
         if first.is_none() {
-            self.hung_at_first(engine);
             first = self.first_context(engine, Work::GoldenRegisters)?;
         }
         let first = first.ok_or(EIO)?;

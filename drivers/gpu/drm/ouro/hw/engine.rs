@@ -391,7 +391,8 @@ pub trait Engine: Sync {
     fn golden(&self, out: &mut Commands<'_>) -> Result<(), Overflow>;
 
     /// Writes the part of [`golden`](Engine::golden) that only loads registers, for cards that hang
-    /// on the whole.
+    /// on the whole, or must not hang
+    /// ([`Generation::reset_darkens`](crate::Generation::reset_darkens)).
     fn golden_registers(&self, out: &mut Commands<'_>) -> Result<(), Overflow> {
         self.golden(out)
     }

@@ -375,6 +375,12 @@ pub trait Generation: Sync {
     fn reset_empties_fences(&self) -> bool {
         false
     }
+    /// Returns whether a reset of all engines turns the display off. If so, the core runs nothing
+    /// at bring-up that may hang: contexts start with
+    /// [`golden_registers`](crate::engine::Engine::golden_registers) alone.
+    fn reset_darkens(&self) -> bool {
+        false
+    }
     /// Finds out what the device has. Writes no register that changes the device's state.
     fn probe(&self, hw: &Hw<'_>, chip: &Chip) -> Result<Topology, DeviceError>;
 

@@ -345,7 +345,8 @@ pub(crate) enum Work {
     Nothing,
     /// The golden state: initial values of a context's state.
     Golden,
-    /// The part of the golden state that is registers; the rest has its reset values.
+    /// The part of the golden state that is registers; the rest is as the device has it: after a
+    /// hang, the reset values.
     GoldenRegisters,
     /// A batch of user space.
     Batch(Batch),

@@ -35,7 +35,8 @@
 //!   with `MI_FLUSH_DW`, the flush and the store of the seqno are one command (S4).
 //! * `PIPE_CONTROL` of compute lacks the bits of the 3D pipeline; render needs one for depth alone
 //!   before others (digest §2.4).
-//!   others (digest §2.4).
+//! * The flush and the store of the seqno have `PIPE_CONTROL`'s flush enable, as upstream
+//!   (`gen12_emit_fini_breadcrumb_rcs`), so that the store waits for the flushed data.
 
 use super::{
     commands::{
@@ -143,9 +144,11 @@ fn finish(
             | PipeControl::L3_FLUSH
             | pipe_bits::COMMAND_STALL
             | pipe_bits::TLB_INVALIDATE
-            | pipe_bits::FLUSH;
+            | pipe_bits::FLUSH
+            | pipe_bits::FLUSH_ENABLE;
         out.put(&pipe(true, bits_of(class, flags), None).encode())?;
-        out.put(&pipe(false, pipe_bits::COMMAND_STALL, Some(number)).encode())?;
+        let flags = pipe_bits::COMMAND_STALL | pipe_bits::FLUSH_ENABLE;
+        out.put(&pipe(false, flags, Some(number)).encode())?;
     } else {
         out.put(
             &Flush {
@@ -228,9 +231,10 @@ mod tests {
             0x0280_0100,
             0x0400_0001, 0x1880_0101, 0x0040_0000, 0x7f00, 0x0080_0000, 0x0400_0000,
             0x7a00_0004, 0x0000_0001, 0, 0, 0, 0,
-            // Header bit 9; bits 28, 27, 20, 18, 12, 5, 0.
-            0x7a00_0204, 0x1814_1021, 0, 0, 0, 0,
-            0x7a00_0004, 0x0110_4000, 0x0002_0200, 0, 0x1234, 0,
+            // Header bit 9; bits 28, 27, 20, 18, 12, 7, 5, 0; of the store 24, 20, 15:14, 7.
+            // Bit 7: upstream's gen12_emit_fini_breadcrumb_rcs.
+            0x7a00_0204, 0x1814_10a1, 0, 0, 0, 0,
+            0x7a00_0004, 0x0110_4080, 0x0002_0200, 0, 0x1234, 0,
             0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
         ];
         assert_eq!(emitted(EngineClass::Render, Some(BATCH)), expected);
@@ -243,8 +247,8 @@ mod tests {
             0x0280_0101,
             0x7a00_0004, 0x2114_4c0c, 0x0003_0000, 0, 0, 0,
             0x0280_0100,
-            0x7a00_0204, 0x0814_0020, 0, 0, 0, 0,
-            0x7a00_0004, 0x0110_4000, 0x0002_0200, 0, 0x1234, 0,
+            0x7a00_0204, 0x0814_00a0, 0, 0, 0, 0,
+            0x7a00_0004, 0x0110_4080, 0x0002_0200, 0, 0x1234, 0,
             0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
         ];
         assert_eq!(emitted(EngineClass::Compute, None), expected);

@@ -23,12 +23,25 @@ const DESKTOP: [Option<u32>; 8] = [
     None,
 ];
 
+/// Ticks per second on 965 with an unknown bus clock.
+const ASSUMED_HZ: u32 = quarter_hz(UNKNOWN);
+
 /// Returns the ticks per second on 965: a quarter of the bus clock, rounded to kHz.
 pub(super) fn timestamp_hz(hw: &Hw<'_>, mobile: bool) -> u32 {
     let table = if mobile { &MOBILE } else { &DESKTOP };
     let code = hw.regs.read32(CLKCFG) & FSB;
     let khz = table.get(code as usize).copied().flatten();
-    let khz = khz.unwrap_or(UNKNOWN);
+    khz.map_or(ASSUMED_HZ, quarter_hz)
+}
+
+/// Returns the ticks per second on 965 if the bus clock cannot be read.
+pub(super) fn assumed_hz(hw: &Hw<'_>) -> u32 {
+    hw.platform
+        .warn("MCHBAR is disabled: the frequency of the timestamp is assumed");
+    ASSUMED_HZ
+}
+
+const fn quarter_hz(khz: u32) -> u32 {
     (khz.wrapping_add(2) / 4).wrapping_mul(1000)
 }
 
@@ -60,6 +73,7 @@ mod tests {
             mock.set(0x1_0c00, code);
             assert_eq!(timestamp_hz(&mock.hw(), mobile), hz, "{mobile} {code}");
         }
+        assert_eq!(ASSUMED_HZ, 333_333_000);
         // 10^9 / 1024.
         assert_eq!(G4X_HZ, 976_562);
     }

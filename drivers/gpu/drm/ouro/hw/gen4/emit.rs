@@ -45,8 +45,9 @@ const FLUSH: u32 = 0x04 << 23;
 const STATE_INVALIDATE: u32 = 1 << 1;
 /// Bit 5 of [`FLUSH`]: invalidate pointers to indirect state, on G4X (G-23).
 const POINTERS_INVALIDATE: u32 = 1 << 5;
-/// Bit 7 of `MI_BATCH_BUFFER_START`: a GGTT address, not a memory address (§1.5). The video engine
-/// has no such bit (§2.4).
+/// Bit 7 of `MI_BATCH_BUFFER_START`: a GGTT address, not a memory address (§1.5). On the video
+/// engine bits 7:6 are reserved and must be zero (§2.4); upstream sets bit 7 there, too
+/// (`gen4_emit_bb_start`), so silicon is only known with the bit set.
 const IN_TABLE: u32 = 1 << 7;
 
 /// The number of flushes between two stores, before a batch (G-22).
@@ -67,16 +68,23 @@ const DROP_DWORDS: usize = 1 + 4 + FLUSHES + 4 + 1;
 const SWITCH_DWORDS: usize = 4;
 const FINISH_DWORDS: usize = 1 + 3 * (STORES_BEFORE + STORES);
 
+/// [`Recipe::invalidate`].
+type Invalidate = fn(&EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>;
+
+/// Creates the requests of an engine whose other commands are `dwords`, beside [`finish`].
+const fn recipe(invalidate: Invalidate, dwords: usize) -> Recipe {
+    Recipe {
+        start: IN_TABLE,
+        ..Recipe::new(invalidate, finish, dwords + FINISH_DWORDS)
+    }
+}
+
 /// Creates the requests of a render engine. A context load includes a flush (§5.3.8), and a no-op
 /// must follow it (§1.15).
-const fn render(
-    invalidate: fn(&EngineMemory, &mut Commands<'_>) -> Result<(), Overflow>,
-) -> Recipe {
-    let dwords = DROP_DWORDS + SWITCH_DWORDS + FINISH_DWORDS;
+const fn render(invalidate: Invalidate) -> Recipe {
     Recipe {
         switch: Some(NO_OPS_AROUND),
-        start: IN_TABLE,
-        ..Recipe::new(invalidate, finish, dwords)
+        ..recipe(invalidate, DROP_DWORDS + SWITCH_DWORDS)
     }
 }
 /// Requests of the render engine of 965.
@@ -85,8 +93,7 @@ pub(super) static RENDER_965: Recipe = render(|mem, out| drop_render(STATE_INVAL
 pub(super) static RENDER_G4X: Recipe =
     render(|mem, out| drop_render(STATE_INVALIDATE | POINTERS_INVALIDATE, mem, out));
 /// Requests of the video engine.
-pub(super) static VIDEO: Recipe =
-    Recipe::new(|_, out| out.put(&[FLUSH, NOOP]), finish, 2 + FINISH_DWORDS);
+pub(super) static VIDEO: Recipe = recipe(|_, out| out.put(&[FLUSH, NOOP]), 2);
 
 fn drop_render(flags: u32, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     out.put(&[FLUSH | flags])?;
@@ -205,8 +212,9 @@ mod tests {
 
     #[test]
     fn video_dword_by_dword() {
-        // §2.4: bits 22:9 and 7:6 are reserved.
-        let mut expected = [0x0200_0000, 0, 0x1880_0100, 0x0040_0000].to_vec();
+        // Bit 8 unprivileged; bit 7 as in upstream's gen4_emit_bb_start (§2.4: 22:9 and 7:6 are
+        // reserved).
+        let mut expected = [0x0200_0000, 0, 0x1880_0180, 0x0040_0000].to_vec();
         expected.extend(end());
         assert_eq!(emitted(&VIDEO, &STAY), expected);
         assert_eq!((expected.len(), VIDEO.dwords), (78, 80));
@@ -222,7 +230,7 @@ mod tests {
         let all = emitted(&RENDER_965, &Emit { batch, ..STAY });
         assert_eq!(all[22..24], [0x1880_0080, 0x0040_0000]);
         let all = emitted(&VIDEO, &Emit { batch, ..STAY });
-        assert_eq!(all[2], 0x1880_0000);
+        assert_eq!(all[2], 0x1880_0080);
     }
 
     #[test]

@@ -12,8 +12,9 @@
 //! with the CPU's caches. `Family` has the differences between the families, [`Gen4`] the other
 //! differences between chips. `engine` describes the engines, `emit` the commands of requests,
 //! `topology` the chip; `translation`, `workarounds` and `reset` bring it up; `context`, `fences`,
-//! `golden`, `names` and `pte` are formats; `regs` are registers. Rings, interrupts and errors are
-//! those of `intel::ring`.
+//! `golden`, `names` and `pte` are formats; `mirror` tells whether registers of the memory
+//! controller can be read; `regs` are registers. Rings, interrupts and errors are those of
+//! `intel::ring`.
 
 mod clocks;
 mod context;
@@ -22,6 +23,7 @@ mod emit;
 mod engine;
 mod fences;
 mod golden;
+mod mirror;
 mod names;
 mod pte;
 mod regs;
@@ -176,6 +178,10 @@ impl Generation for Gen4 {
     /// §5.9: a reset clears the fences.
     fn reset_empties_fences(&self) -> bool {
         true
+    }
+
+    fn reset_darkens(&self) -> bool {
+        self.family.reset_darkens
     }
 
     fn probe(&self, hw: &Hw<'_>, _chip: &Chip) -> Result<Topology, DeviceError> {

@@ -148,6 +148,14 @@ pub(super) const C1DRB: u32 = 0x1_0604;
 
 /// The reset register of the device.
 pub(super) const GDRST: u16 = 0xc0;
+/// The host bridge's device (31:16) and vendor (15:0).
+pub(super) const BRIDGE_ID: u16 = 0x00;
+/// Address and enable of the registers of the memory controller in the host bridge, and with them
+/// of their mirror. The offset and the bit are the upstream driver's (`MCHBAR_I965`,
+/// `i915_gmch_bar_setup`).
+pub(super) const BRIDGE_MCHBAR: u16 = 0x48;
+/// Bit 0 of [`BRIDGE_MCHBAR`].
+pub(super) const MCHBAR_ENABLE: u32 = 1 << 0;
 /// Bits 31:16 are the graphics control word of the host bridge.
 pub(super) const BRIDGE_GMCH: u16 = 0x50;
 

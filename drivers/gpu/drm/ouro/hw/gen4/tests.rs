@@ -217,6 +217,19 @@ fn stopping_masks_all() {
 }
 
 #[test]
+fn a_965_loses_its_display_in_a_reset() {
+    // G-20: the byte at C0h resets the display of a 965, too, and media and render of a G4X.
+    for (chip, darkens) in [
+        (&DESKTOP_965, true),
+        (&MOBILE_965, true),
+        (&DESKTOP_G4X, false),
+        (&MOBILE_G4X, false),
+    ] {
+        assert_eq!(chip.reset_darkens(), darkens);
+    }
+}
+
+#[test]
 fn what_user_space_is_told() {
     for chip in ALL {
         assert_eq!(chip.name(), "gen4");

@@ -4,12 +4,13 @@
 use super::{
     clocks, context,
     fences::FENCES,
+    mirror,
     pte::ENTRIES,
     regs::{Gmch, PgtblCtl, BRIDGE_GMCH, PGTBL_CTL},
     swizzle, translation, Gen4,
 };
 use crate::{
-    generation::{DeviceError, Pipes, Topology, Translation},
+    generation::{DeviceError, Pipes, Swizzle, Topology, Translation},
     intel::{
         bars::{self, MIB, REGISTER_BAR},
         processor::context::IMAGES,
@@ -46,6 +47,11 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
         context::detect(hw).ok_or(DeviceError::Unsupported("size of a context image"))?;
     let aperture = bars::aperture(hw, gtt_entries)?;
     let stolen = STOLEN_MIB.get(usize::from(bridge.stolen())).copied();
+    let mirrored = mirror::is_on(hw);
+    if !mirrored {
+        hw.platform
+            .warn("MCHBAR is disabled: the bit-6 swizzle is unknown");
+    }
     Ok(Topology {
         engines: family.engines,
         gtt_entries,
@@ -55,15 +61,17 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
         fences: Some(&FENCES),
         context: Some(&IMAGES),
         local: None,
-        swizzle: match chip.mobile {
-            true => swizzle::mobile(hw),
-            false => swizzle::desktop(hw),
+        swizzle: match (mirrored, chip.mobile) {
+            (true, true) => swizzle::mobile(hw),
+            (true, false) => swizzle::desktop(hw),
+            (false, _) => Swizzle::Unknown,
         },
         coherence: family.coherence,
         status: family.status,
-        timestamp_hz: match family.table_switch {
-            true => clocks::timestamp_hz(hw, chip.mobile),
-            false => clocks::G4X_HZ,
+        timestamp_hz: match (family.table_switch, mirrored) {
+            (true, true) => clocks::timestamp_hz(hw, chip.mobile),
+            (true, false) => clocks::assumed_hz(hw),
+            (false, _) => clocks::G4X_HZ,
         },
         context_bytes,
         stolen_bytes: stolen.unwrap_or(0).wrapping_mul(MIB),
@@ -163,6 +171,49 @@ mod tests {
     }
 
     #[test]
+    fn without_the_mirror_no_register_of_the_memory_controller_is_read() {
+        let mirrored = |a: &Access| {
+            matches!(
+                a,
+                Access::R(0x1_0000..=0x1_3fff) | Access::W(0x1_0000..=0x1_3fff, _)
+            )
+        };
+        // The bridge's device and vendor at 0, MCHBAR at 48h, whose bit 0 enables it: on, off, and
+        // the bridge of a virtual machine.
+        for (id, mchbar, on) in [
+            (0x29a0_8086, 0xfed1_4001, true),
+            (0x29a0_8086, 0xfed1_4000, false),
+            (0x1237_8086, 0, true),
+        ] {
+            for (chip, on_965) in [
+                (&DESKTOP_965, true),
+                (&MOBILE_965, true),
+                (&DESKTOP_G4X, false),
+                (&MOBILE_G4X, false),
+            ] {
+                let mock = device(chip);
+                mock.bridge(0x00, id);
+                mock.bridge(0x48, mchbar);
+                mock.set(0x1_0c00, 2);
+                mock.set(0x1_0200, 0x202);
+                mock.set(0x1_0204, 0x0010_0000);
+                mock.set(0x1_0604, 0x0010_0000);
+                let t = chip.probe(&mock.hw(), &crate::chips::ALL[0]).unwrap();
+                assert_eq!(t.swizzle != Swizzle::Unknown, on);
+                let hz = match (on_965, on) {
+                    (true, true) => 200_000_000,
+                    (true, false) => 333_333_000,
+                    (false, _) => 976_562,
+                };
+                assert_eq!(t.timestamp_hz, hz);
+                assert_eq!(mock.take().iter().any(mirrored), on);
+                let warnings = if on { 0 } else { 1 + usize::from(on_965) };
+                assert_eq!(mock.warned.borrow().len(), warnings);
+            }
+        }
+    }
+
+    #[test]
     fn what_cannot_be_used_is_said() {
         let error = |change: &dyn Fn(&Mock)| {
             let mock = device(&MOBILE_G4X);
@@ -172,7 +223,7 @@ mod tests {
         let unsupported = |what| Some(DeviceError::Unsupported(what));
         assert_eq!(error(&|_| ()), None);
         assert_eq!(error(&|m| m.gone.set(true)), Some(DeviceError::Gone));
-        let table = unsupported("size of the translation table");
+        let table = unsupported("size of the GGTT");
         assert_eq!(error(&|m| m.set(0x2020, 0x7f80_000c)), table);
         assert_eq!(error(&|m| m.memory.set(2 << 20)), table);
         let context = unsupported("size of a context image");

@@ -7,6 +7,8 @@
 //!   PIPE_CONTROL  invalidate TLBs, read caches
 //!   MI_LOAD_REGISTER_IMM  groups, directory    MI_LOAD_REGISTER_IMM  groups, directory
 //!   MI_STORE_REGISTER_MEM directory            MI_STORE_REGISTER_MEM directory
+//!   MI_LOAD_REGISTER_IMM  INSTPM               MI_LOAD_REGISTER_IMM  INSTPM
+//!   PIPE_CONTROL  flush the write caches       MI_FLUSH_DW   flush
 //!   PIPE_CONTROL  both once more               MI_FLUSH_DW   invalidate TLBs once more
 //!   MI_ARB_ON_OFF, MI_NOOP, MI_SET_CONTEXT,    -
 //!     MI_NOOP, MI_ARB_ON_OFF
@@ -28,7 +30,9 @@
 //! invalidates the TLBs (VCS §1.2.7); its address has bit 5 clear (an erratum, VCS-066).
 //!
 //! A request loads a page directory if it differs from the engine's, or has got entries since it
-//! was loaded (VCS-004): see [`emit_directory`].
+//! was loaded (VCS-004): see [`emit_directory`]. A flush with a store separates the load from the
+//! second invalidation: upstream found that engines need the additional pass (`load_pd_dir`,
+//! `switch_mm`).
 
 use core::num::NonZeroU32;
 
@@ -44,12 +48,12 @@ use crate::{
         ring::{
             emit::{drop_blitter, drop_video, number_at, Recipe},
             engine::SEQNO_AT,
-            pipe_control::{PipeControl, FLUSH_ENABLE, MEDIA_STATE_CLEAR},
+            pipe_control::{PipeControl, MEDIA_STATE_CLEAR},
             watchdog::Watchdog,
         },
     },
     ring::{Commands, Overflow},
-    types::Seqno,
+    types::{GgttAddr, Seqno},
 };
 
 /// The number of additional stores of the seqno (V-10).
@@ -57,23 +61,26 @@ const STORES: usize = 32;
 
 /// Requests of the render engine.
 pub(super) static RENDER: Recipe = Recipe {
-    load: Some(|slot, mem, out| emit_directory(Base::RENDER, slot, mem, out)),
+    load: Some(|slot, mem, out| {
+        emit_directory(Base::RENDER, slot, mem, out)?;
+        flush_render(mem.scratch, 0, out)
+    }),
     switch: Some([&[ARB_OFF, NOOP], &[NOOP, ARB_ON]]),
-    ..Recipe::new(drop_render, finish_render, 8 + LOAD_DWORDS + 8 + 6 + 4)
+    ..Recipe::new(drop_render, finish_render, 8 + LOAD_DWORDS + 4 + 8 + 6 + 4)
 };
 /// Requests of the blitter.
 pub(super) static BLITTER: Recipe = Recipe {
-    load: Some(|slot, mem, out| emit_directory(Base::BLITTER, slot, mem, out)),
+    load: Some(|slot, mem, out| load_other(Base::BLITTER, slot, mem, out)),
     ..Recipe::new(drop_blitter, finish_other, OTHER_DWORDS)
 };
 /// Requests of the video engine.
 pub(super) static VIDEO: Recipe = Recipe {
-    load: Some(|slot, mem, out| emit_directory(Base::VIDEO, slot, mem, out)),
+    load: Some(|slot, mem, out| load_other(Base::VIDEO, slot, mem, out)),
     watchdog: Some(&WATCHDOG),
     ..Recipe::new(drop_video, finish_other, OTHER_DWORDS + Watchdog::DWORDS)
 };
 /// The largest number of dwords on the engines without a 3D pipeline.
-const OTHER_DWORDS: usize = 4 + LOAD_DWORDS + 4 + 4 + 3 * STORES + 4;
+const OTHER_DWORDS: usize = 4 + LOAD_DWORDS + 4 + 4 + 4 + 3 * STORES + 4;
 
 /// Assumed length of a tick of the video engine's watchdog.
 const TICK_NS: NonZeroU32 = NonZeroU32::new(80).unwrap();
@@ -93,9 +100,30 @@ fn drop_render(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflo
     out.put(&PipeControl::storing(flags, mem.scratch, 0).encode_dword())
 }
 
+/// Flushes the write caches, and then stores a dword.
+fn flush_render(at: GgttAddr, number: u32, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    let flags = pipe_bits::FLUSH | pipe_bits::FLUSH_ENABLE | pipe_bits::COMMAND_STALL;
+    out.put(&PipeControl::storing(flags, at, number).encode_dword())
+}
+
 fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
-    let flags = pipe_bits::FLUSH | FLUSH_ENABLE | pipe_bits::COMMAND_STALL;
-    out.put(&PipeControl::storing(flags, number_at(mem)?, seqno.0).encode_dword())
+    flush_render(number_at(mem)?, seqno.0, out)
+}
+
+/// Loads a page directory on an engine without a 3D pipeline.
+fn load_other(
+    engine: Base,
+    slot: GgttAddr,
+    mem: &EngineMemory,
+    out: &mut Commands<'_>,
+) -> Result<(), Overflow> {
+    emit_directory(engine, slot, mem, out)?;
+    flush_other(mem, out)
+}
+
+/// Flushes an engine without a 3D pipeline; it stores 0 afterwards.
+fn flush_other(mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    out.put(&Flush::storing(mem.scratch, 0).encode())
 }
 
 fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
@@ -109,7 +137,7 @@ fn finish_other(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Res
         value: seqno.0,
     };
     again.put_times::<STORES>(out)?;
-    out.put(&Flush::storing(mem.scratch, 0).encode())
+    flush_other(mem, out)
 }
 
 /// Resets the write offsets of the four stream output buffers.

@@ -4,7 +4,7 @@
 
 use super::regs::{
     masked, Base, GAC_ECO_BITS, GAC_ECO_BITS_64_BYTES, GAM_ECOCHK, GAM_ECOCHK_GFDT, GAM_ECOCHK_LLC,
-    GFX_MODE, GFX_MODE_PPGTT, PP_DIR_BASE, PP_DIR_DCLV,
+    GFX_MODE, GFX_MODE_PPGTT, INSTPM, INSTPM_TLB_INVALIDATE, PP_DIR_BASE, PP_DIR_DCLV,
 };
 use crate::{
     engine::EngineMemory,
@@ -34,11 +34,16 @@ pub(super) fn load_directory(hw: &Hw<'_>, engine: Base, slot: GgttAddr) {
 }
 
 /// The number of dwords of [`emit_directory`].
-pub(super) const LOAD_DWORDS: usize = 5 + 3;
+pub(super) const LOAD_DWORDS: usize = 5 + 3 + 3;
 
 /// Writes commands that load a page directory: all groups, then the base, whose write loads them
-/// (VCS-004, VCS-040). Like the upstream driver, they then store the base, so that the parser waits
-/// for the load.
+/// (VCS-004, VCS-040). Like the upstream driver (`load_pd_dir`), they then store the base, so that
+/// the parser waits for the load, and set the bit of [`INSTPM`] that invalidates TLBs. A flush must
+/// follow, and an invalidation.
+///
+/// The document says that the bit acts in a synchronous flush (VCS-023), which no command can ask
+/// for while the ring runs. Upstream is the witness that it is set here: engines cache the entries
+/// of a directory (`gen6_ppgtt_clear_range`), and the document names no command that drops them.
 pub(super) fn emit_directory(
     engine: Base,
     slot: GgttAddr,
@@ -55,7 +60,8 @@ pub(super) fn emit_directory(
         offset: base,
         at: mem.scratch,
     };
-    out.put(&store.encode())
+    out.put(&store.encode())?;
+    LoadRegisters(&[(engine.at(INSTPM), masked(INSTPM_TLB_INVALIDATE, 0))]).put(out)
 }
 
 #[cfg(test)]

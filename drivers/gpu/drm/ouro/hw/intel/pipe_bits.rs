@@ -16,6 +16,9 @@ pub(crate) const CONSTANT_INVALIDATE: u32 = 1 << 3;
 pub(crate) const VERTEX_INVALIDATE: u32 = 1 << 4;
 /// Bit 5: flush the data cache.
 pub(crate) const DATA_FLUSH: u32 = 1 << 5;
+/// Bit 7: flushed data has reached memory when the store is done. From Gen7 on (V-10); on DG2 as
+/// upstream sets it (`gen12_emit_fini_breadcrumb_rcs`).
+pub(crate) const FLUSH_ENABLE: u32 = 1 << 7;
 /// Bit 10: invalidate the texture cache.
 pub(crate) const TEXTURE_INVALIDATE: u32 = 1 << 10;
 /// Bit 11: invalidate the instruction cache.

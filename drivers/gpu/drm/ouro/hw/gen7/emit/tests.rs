@@ -82,13 +82,16 @@ fn render_loads_a_directory_before_a_context() {
         0x1100_0003, 0x2220, 0xffff_ffff, 0x2228, 0x0040_0000,
         // VCS §1.2.11: bit 22 selects the GGTT.
         0x1240_0001, 0x2228, 0x0003_0000,
+        // Upstream's load_pd_dir: INSTPM bit 9; then a flush, with the bits of the request's end.
+        0x1100_0001, 0x20c0, 0x0200_0200,
+        0x7a00_0002, 0x0110_50a1, 0x0003_0000, 0,
         // TLB entries of the previous directory.
         0x7a00_0002, 0x0010_0002, 0, 0,
         0x7a00_0002, 0x0115_4c1c, 0x0003_0000, 0,
         0x0400_0000, 0, 0x0c00_0000, 0x0100_010c, 0, 0x0400_0001,
         0x1880_0100, 0x0040_0000,
         0x7a00_0002, 0x0110_50a1, 0x0002_0100, 0x1234,
-        0x0100_0000, 0,
+        0x0100_0000,
     ];
     let request = Emit {
         switch: to(true),
@@ -96,7 +99,12 @@ fn render_loads_a_directory_before_a_context() {
         ..STAY
     };
     assert_eq!(emitted(&RENDER, &request), expected);
-    assert_eq!(expected.len(), RENDER.dwords);
+    // Two more with a dword of the kernel's: it, and a no-op.
+    let inline = Emit {
+        inline: &[0],
+        ..request
+    };
+    assert_eq!(emitted(&RENDER, &inline).len(), RENDER.dwords);
 }
 
 #[test]
@@ -112,6 +120,9 @@ fn others_load_a_directory_of_their_own_engine() {
             drop, 0x0003_0004, 0, 0,
             0x1100_0003, base + 0x220, 0xffff_ffff, base + 0x228, 0x0040_0000,
             0x1240_0001, base + 0x228, 0x0003_0000,
+            // Upstream's load_pd_dir: INSTPM bit 9; MI_FLUSH_DW with a store.
+            0x1100_0001, base + 0xc0, 0x0200_0200,
+            0x1300_4002, 0x0003_0004, 0, 0,
             drop, 0x0003_0004, 0, 0,
             0x1880_0100, 0x0040_0000,
         ];
@@ -121,15 +132,16 @@ fn others_load_a_directory_of_their_own_engine() {
         };
         let all = emitted(recipe, &request);
         assert_eq!(all[..expected.len()], expected);
-        // The room is sufficient with both the directory and the watchdog.
+        // The room is sufficient with the directory, the watchdog and a dword of the kernel's.
         let longest = Emit {
             watchdog,
+            inline: &[0],
             ..request
         };
         assert_eq!(emitted(recipe, &longest).len(), recipe.dwords);
         // No load if the directory stays the same.
         let stay = emitted(recipe, &STAY);
-        assert_eq!(all.len() - stay.len(), 12);
+        assert_eq!(all.len() - stay.len(), 18);
         assert!(!stay.contains(&(base + 0x228)));
     }
 }
@@ -253,7 +265,7 @@ proptest! {
         };
         let all = emitted(recipe, &r);
         prop_assert_eq!(all.len() % 2, 0);
-        prop_assert!(all.len() <= inline + [38, 124, 136][kind]);
+        prop_assert!(all.len() <= inline + [46, 132, 144][kind]);
     }
 }
 
@@ -261,6 +273,6 @@ proptest! {
 fn the_bounds_are_even() {
     assert_eq!(
         [RENDER.dwords, BLITTER.dwords, VIDEO.dwords],
-        [38, 124, 136]
+        [46, 132, 144]
     );
 }

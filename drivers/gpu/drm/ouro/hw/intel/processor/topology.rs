@@ -184,7 +184,7 @@ mod tests {
         let unsupported = |what| Some(DeviceError::Unsupported(what));
         assert_eq!(
             error(&|m| m.config(0x50, 0x300)),
-            unsupported("size of the translation table")
+            unsupported("size of the GGTT")
         );
         assert_eq!(
             error(&|m| m.set(0x21a0, 0)),

@@ -19,8 +19,6 @@ pub(crate) struct PipeControl {
     pub(crate) store: Option<(GgttAddr, u32)>,
 }
 
-/// Bit 7 of the flags: flushed data has reached memory when the store is done. From Gen7 on (V-10).
-pub(crate) const FLUSH_ENABLE: u32 = 1 << 7;
 /// Bit 16 of the flags: clear the state of the media pipeline. From Gen7 on.
 pub(crate) const MEDIA_STATE_CLEAR: u32 = 1 << 16;
 /// Bit 24 of the flags: the store's address is a GGTT address. From Gen7 on; earlier, a bit of the
@@ -97,7 +95,7 @@ mod tests {
     fn on_gen7_the_global_bit_is_a_flag() {
         // Bits 7, 16 and 24 of dword 1: the public XML of Gen7's commands.
         let p = PipeControl {
-            flags: pipe_bits::COMMAND_STALL | FLUSH_ENABLE | MEDIA_STATE_CLEAR,
+            flags: pipe_bits::COMMAND_STALL | pipe_bits::FLUSH_ENABLE | MEDIA_STATE_CLEAR,
             store: Some((GgttAddr(0x3000), 5)),
         };
         assert_eq!(p.encode_dword(), [0x7a00_0002, 0x0111_4080, 0x3000, 5]);
@@ -117,6 +115,7 @@ mod tests {
             (pipe_bits::CONSTANT_INVALIDATE, 3),
             (pipe_bits::VERTEX_INVALIDATE, 4),
             (pipe_bits::DATA_FLUSH, 5),
+            (pipe_bits::FLUSH_ENABLE, 7),
             (pipe_bits::TEXTURE_INVALIDATE, 10),
             (pipe_bits::INSTRUCTION_INVALIDATE, 11),
             (pipe_bits::RENDER_FLUSH, 12),
