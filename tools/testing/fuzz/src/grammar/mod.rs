@@ -124,6 +124,8 @@ struct Generator<'a, 'b> {
     samples: u32,
     /// Whether draws clear colour along with depth.
     clears: bool,
+    /// Whether all draws have a depth target.
+    deep: bool,
     /// The last vertex that arrays are laid out for, and what is added to each index.
     last_vertex: u32,
     index_offset: u32,
@@ -162,6 +164,7 @@ pub fn make(s: &mut Source<'_>) -> Made {
         extent: (1, 1),
         samples: 1,
         clears: false,
+        deep: false,
         last_vertex: 0,
         index_offset: 0,
     };

@@ -70,7 +70,23 @@ impl Generator<'_, '_> {
     /// Both masks of RV530, in any order: that of the units of depth is behind that of the pipes. Mostly, it is written
     /// by all pipes, and both are full at the end. A scene before and one behind show what a unit has missed.
     pub(super) fn nested_masks(&mut self) {
+        self.deep = self.one_in(4);
+        self.targets();
         self.scene(true);
+        if self.deep {
+            // A mask that stays, as the write that fills it reaches no pipe.
+            let (depth, raster) = (self.s.below(3) as u32, self.s.below(15) as u32);
+            for (register, mask) in [
+                (0x4be8, depth),
+                (0x42c8, raster),
+                (0x4be8, 3),
+                (0x42c8, 0xf),
+            ] {
+                self.set(register, &[mask]);
+            }
+            self.targets();
+            return self.scene(true);
+        }
         let mut raster = 0xf;
         for _ in 0..self.some(6) {
             if self.s.flag() {
@@ -206,7 +222,7 @@ impl Generator<'_, '_> {
                 first = (pixel, tiles);
             }
         }
-        let depth = self.s.below(3) == 2 || self.clears;
+        let depth = self.s.below(3) == 2 || self.clears || self.deep;
         let uses = if depth { 1 + self.s.below(7) as u32 } else { 0 };
         self.set(0x4f00, &[uses]);
         if depth {
