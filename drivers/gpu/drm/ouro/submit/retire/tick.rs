@@ -52,9 +52,9 @@ impl WorkItem<1> for Retirer {
         if removed || !is_empty {
             let _ = this.queue.enqueue::<_, 0>(this.clone());
         }
-        if !idle || !is_empty {
+        if !idle {
             this.idle_ticks.store(0, ordering::Relaxed);
-        } else if this.idle_ticks.fetch_add(1, ordering::Relaxed) + 1 >= IDLE_TICKS {
+        } else if this.idle_ticks.fetch_add(1, ordering::Relaxed) + 1 >= IDLE_TICKS && is_empty {
             this.hardware.park();
             return;
         }
