@@ -14,6 +14,7 @@ DMESG_BAD+='|Out of memory: Killed'
 DMESG_FINE='possible clocksource|irq [0-9]+: .*(affinity|domain)'
 
 # The line of ouro.ko for a reset (drivers/gpu/drm/ouro/reset/message.rs).
+# shellcheck disable=SC2034 # for others
 RESET_LINE='ouro [^ ]*: (GPU hang|reset) on [a-z]+[0-9]+: '
 
 # dmesg_bad FILE: prints the bad lines.
