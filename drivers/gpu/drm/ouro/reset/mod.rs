@@ -109,7 +109,7 @@ impl Why {
             Self::Stuck => "no progress",
             Self::Endless => "not complete within the hang timeout",
             Self::Keeps => "preemption timeout",
-            Self::Overdue => "over the limit of its context's watchdog",
+            Self::Overdue => "over the limit of the watchdog",
             Self::Revoked => "client closed",
             Self::Busy => "not idle before suspend",
             Self::Asked => "reset requested",
