@@ -37,8 +37,8 @@ said() {
     ! bound && picture && rmmod ouro && picture
 }
 not_named() { load && said "not bound; to bind it: modprobe ouro probe=$id"; }
-another() { load probe=8086:ffff,1002:ffff && said "left alone"; }
-no_id() { load "probe=$id,card0" && said "probe=card0: no PCI id"; }
+another() { load probe=8086:ffff,1002:ffff && said "not bound; to bind it"; }
+no_id() { load "probe=$id,card0" && said "probe=card0: not a list of PCI ids"; }
 no_step() { load "probe=$id" stop_after=half && said "stop_after=half: none of probe, table, ring, request"; }
 is_refused() { load "probe=$id" && said "$refused"; }
 looked_at() {
