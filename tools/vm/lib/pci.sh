@@ -50,7 +50,7 @@ pci_known() {
     [ -d "$sys" ] || die "there is no PCI device $address on this machine" "lspci -D names them"
     case $(cat "$sys/class") in
         0x03*) ;;
-        *) die "the device $address ($(cat "$sys/vendor"):$(cat "$sys/device")) is not a display controller" \
+        *) die "the device $address ($(cat "$sys/vendor"):$(cat "$sys/device")) is not one that ouro drives: not a display controller" \
             "lspci -D names the devices" ;;
     esac
     pci_firmware "$address"
