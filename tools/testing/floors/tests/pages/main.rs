@@ -427,6 +427,19 @@ fn the_page_of_the_core_has_its_files() {
     assert!(missing.is_empty(), "{page} has no row for {missing:?}");
 }
 
+/// `bench.rst` has the recorded cost of a frame.
+#[test]
+fn the_page_of_bench_has_the_recorded_frame() {
+    let record = text("tools/testing/bench/frame-r5xx");
+    let count = record.lines().find_map(|line| line.strip_prefix("frame "));
+    let count: f64 = count.expect("a figure").parse().expect("a number");
+    let figure = format!("{:.1} million instructions", count / 1e6);
+    assert!(
+        text("Documentation/gpu/ouro/bench.rst").contains(&figure),
+        "{figure}"
+    );
+}
+
 /// `sources.rst` says what a section of the digest of 3D is about.
 #[test]
 fn the_page_of_sources_has_the_sections_of_the_digest_of_3d() {
