@@ -277,17 +277,9 @@ impl Core {
         let what = (Unit::Depth, 0, format);
         if micro == 1 && bytes == 2 {
             // Neither 8 x 4 nor 8 x 2 blocks for depth (§2.2).
-            t.unknown = known.map(|layout| Target {
-                unit: Unit::Depth,
-                number: 0,
-                format,
-                base: u64::from(base) & !31,
-                bytes,
-                layout,
-                read,
-                write,
-                samples: self.samples(),
-            });
+            let mut unknown = Vec::new();
+            self.add_target(&mut unknown, what, (base, bytes, known), (read, write));
+            t.unknown = unknown.pop();
             self.add_target(&mut t.surfaces, what, (base, bytes, None), (read, write));
             return;
         }
