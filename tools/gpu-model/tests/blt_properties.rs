@@ -269,6 +269,10 @@ proptest! {
         for dword in cmd.iter_mut().skip(2).take(5) {
             *dword &= 0x80ff_80ff;
         }
+        // COLOR_BLT and SRC_COPY_BLT have height and width there, without a sign: 32768 rows of 32768 bytes.
+        if let (0x40 | 0x43, Some(size)) = (opcode, cmd.get_mut(2)) {
+            *size &= 0x00ff_00ff;
+        }
         if fit {
             let length = cmd.len() as u32 - 1;
             cmd[0] = cmd[0] & !0xff | length.saturating_sub(1);

@@ -34,7 +34,7 @@ if [ -n "$bundle" ] && [ -e "$tree$inside" ]; then mount --bind "$bundle" "$tree
 
 pass=()
 for name in TERM http_proxy https_proxy ftp_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY all_proxy \
-    CARGO_TARGET_DIR RUSTFLAGS RUSTDOCFLAGS RUST_LOG RUST_BACKTRACE PROPTEST_CASES; do
+    CARGO_TARGET_DIR RUSTFLAGS RUSTDOCFLAGS RUST_LOG RUST_BACKTRACE PROPTEST_CASES PROPTEST_RNG_SEED; do
     if [ -n "${!name:-}" ]; then pass+=("$name=${!name}"); fi
 done
 while IFS= read -r name; do
