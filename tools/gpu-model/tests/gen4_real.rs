@@ -3,7 +3,7 @@
 //! of it is in the document; each is what upstream takes care of (`src/ring/real.rs`).
 
 use crate::gen4_rig::*;
-use gpu_model::ring::chip::{Chip, G45, G965, GM45};
+use gpu_model::ring::chip::{Chip, G45, G965, GM45, GM965};
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{RingConfig, StepResult};
 
@@ -129,6 +129,39 @@ fn a_picture_that_firmware_has_left() {
         rig.set_reset_byte(0);
         assert_eq!(rig.reg(0x7_0008) >> 31, u32::from(on));
     }
+}
+
+#[test]
+fn the_picture_of_965_needs_the_table() {
+    // 4.6: with the table off memory is for "processor Read, Cursor and VGA clients", and plane A is none of these.
+    let rig = Rig::found(config(&G965, "lit"));
+    assert_eq!(rig.reg(0x2020), 0xbfa0_0001);
+    rig.gpu.clock().advance_to(17_000_000);
+    rig.reg(0x2094);
+    rig.clean();
+    rig.set(0x2020, 0xbfa0_0000);
+    rig.gpu.clock().advance_to(34_000_000);
+    rig.reg(0x2094);
+    assert_eq!(rig.gpu.lint_count(Rule::TableOff), 1);
+    // G-07: display A.
+    assert_eq!(rig.reg(0x2024), 1 << 4);
+}
+
+#[test]
+fn a_reset_that_loses_where_the_table_is() {
+    let rig = Rig::with(config(&GM965, "lost_base"));
+    assert_eq!(rig.reg(0x2020), 0xbfa0_0001);
+    rig.set_reset_byte(1);
+    rig.set_reset_byte(0);
+    assert_eq!(rig.reg(0x2020), 0);
+    rig.clean();
+    rig.enable_table();
+    assert_eq!(rig.gpu.lint_count(Rule::TableMoved), 1);
+    rig.set(0x2020, 0xbfa0_0001);
+    rig.start_ring(RCS);
+    rig.run(RCS, &[STORE, 0, TARGET, 7]);
+    assert_eq!(rig.at(TARGET), 7);
+    assert_eq!(rig.gpu.lint_count(Rule::TableMoved), 1);
 }
 
 #[test]

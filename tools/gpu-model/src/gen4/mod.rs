@@ -30,6 +30,7 @@ pub(crate) mod reset;
 pub(crate) mod rle;
 pub(crate) mod store;
 
+use crate::ring::config::TABLE_BASE;
 use crate::ring::core::{Core, Origin};
 use crate::ring::lint::Rule;
 use crate::ring::regs::ring;
@@ -134,7 +135,8 @@ pub(crate) fn power_on(core: &mut Core) {
         cache: Some(Arc::new(RenderCache::new(memory))),
         ..State::default()
     };
-    // G-06: the size of the table is the firmware's to say; it lies in memory that the graphics have to themselves.
+    // G-06: size and place of the table are the firmware's to say; it lies in memory that the graphics have to
+    // themselves. G45 and GM45 do not use what is here; their drivers find no base either.
     let code = match core.cx.gtt.len() {
         0x8000 => 2,
         0x1_0000 => 1,
@@ -143,7 +145,8 @@ pub(crate) fn power_on(core: &mut Core) {
         0x6_0000 => 5,
         _ => 4,
     };
-    core.set(bits::PGTBL_CTL, code << 1);
+    let base = if core.gen4().g4x { 0 } else { TABLE_BASE };
+    core.set(bits::PGTBL_CTL, base | code << 1);
     errors::table_switched(core);
 }
 
@@ -166,7 +169,7 @@ pub(crate) fn read(core: &mut Core, offset: u32) -> Option<u32> {
 /// A register was written.
 pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32, origin: Origin) {
     match offset {
-        bits::PGTBL_CTL => errors::table_switched(core),
+        bits::PGTBL_CTL => errors::table_written(core, new),
         // G-10, G-28: upstream keeps it below 4 GB.
         bits::HWS_PGA if !core.gen4().g4x && new & 0xf0 != 0 => {
             core.lint(Rule::HighStatusPage, || format!("{new:#x}"));

@@ -142,6 +142,8 @@ rules! {
     ProcessTable = "process-table",
     /// Memory was asked for while the global table is off (G45 PRM 4.6, 5.9).
     TableOff = "table-off",
+    /// The GGTT of a 965 was enabled with another base than the firmware's: its PTEs would be any memory (4.6).
+    TableMoved = "table-moved",
     /// The CPU reached a snooped page through the aperture (G45 PRM 4.3.1, 4.6.1).
     SnoopedAperture = "snooped-aperture",
     /// A ring, a batch or a context in snooped memory (G45 PRM 4.6.1).

@@ -44,6 +44,9 @@ crate::habits! {
         /// HEAD is not cleared when START is written, but shows START, on Gen4. Upstream writes HEAD after
         /// START, and again until it reads zero.
         start_in_head,
+        /// A reset of the whole device clears PGTBL_CTL of a 965 altogether, not its enable bit alone. Upstream keeps
+        /// base and size of the GGTT from the first probe on, and writes them when it enables the GGTT again.
+        lost_base,
     }
 }
 

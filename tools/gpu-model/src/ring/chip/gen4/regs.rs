@@ -44,13 +44,14 @@ pub const BLOCK: &[BlockRow] = &[
 
 /// Registers of all four.
 pub const GEN4: &[Row] = &[
-    // G-06: 31:12 and 7:4 base, 3:1 size, 0 enable. The firmware writes it before.
+    // G-06: 31:12 and 7:4 base, 3:1 size, 0 enable. The firmware writes it before; what a reset leaves of it is in
+    // `crate::gen4::reset`.
     Row(
         bits::PGTBL_CTL,
         "PGTBL_CTL",
         0,
         Write::Bits(0xffff_f0ff),
-        ALL_OF_IT,
+        KEPT,
     ),
     // 5.7.2: cleared by no write.
     Row(reg::PGTBL_ER, "PGTBL_ER", 0, Write::ReadOnly, ALL_OF_IT),
