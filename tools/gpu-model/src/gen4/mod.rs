@@ -43,6 +43,8 @@ pub mod bits {
     #![allow(missing_docs)]
     /// The register that switches the table on, and says how large it is (G-06).
     pub const PGTBL_CTL: u32 = 0x2020;
+    /// The current context (G-16).
+    pub const CCID: u32 = 0x2180;
     /// The render engine's status page.
     pub const HWS_PGA: u32 = 0x2080;
     /// Those of the per-process table (G-07).
@@ -174,6 +176,8 @@ pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32, origin: 
         bits::HWS_PGA if !core.gen4().g4x && new & 0xf0 != 0 => {
             core.lint(Rule::HighStatusPage, || format!("{new:#x}"));
         }
+        // The driver has said what the current context is.
+        bits::CCID => core.left.ccid = false,
         bits::PGTBL_CTL2 => errors::process_table(core, new & 1 != 0),
         bits::GFX_MODE => errors::process_table(core, new & (1 << 9) != 0),
         _ if core.cfg.chip.irq.has(offset) => irq::written(core, offset, old, new),

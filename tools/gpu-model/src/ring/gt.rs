@@ -205,7 +205,11 @@ impl Core {
         self.count(Counter::Resets);
         self.record(|| Event::Reset { what: e.name() });
         self.engine(e).reset();
+        let ccid = self.ring(EngineId::Rcs, ring::CCID);
         self.reset_registers(|d| d == Domain::Engine(e as u8));
+        if self.left.ccid {
+            self.set_ring(EngineId::Rcs, ring::CCID, ccid);
+        }
         let status = self.cfg.chip.irq.status;
         self.set(status, self.get(status) & !row.irq.all());
         if row.renders {
@@ -416,6 +420,9 @@ impl Core {
             let v = self.random();
             self.set(*offset, v as u32);
             self.set(offset + 4, (v >> 32) as u32);
+        }
+        if self.left.ccid {
+            return;
         }
         // The address is undefined, the valid bit is not (§5.8.1.1).
         let v = self.random() as u32;

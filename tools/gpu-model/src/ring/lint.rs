@@ -56,6 +56,8 @@ rules! {
     StatusPageReserved = "status-page-reserved",
     /// The status page was used before its address was set (§5.9).
     StatusPageUnset = "status-page-unset",
+    /// MI_SET_CONTEXT saved a context to the address that CCID had before the driver came (`old_context`).
+    OldContextSaved = "old-context-saved",
     /// MI_SET_CONTEXT without an MI_NOOP after it.
     SetContextNoNoop = "set-context-no-noop",
     /// MI_SET_CONTEXT with force restore and restore inhibit.

@@ -47,6 +47,10 @@ crate::habits! {
         /// A reset of the whole device clears PGTBL_CTL of a 965 altogether, not its enable bit alone. Upstream keeps
         /// base and size of the GGTT from the first probe on, and writes them when it enables the GGTT again.
         lost_base,
+        /// CCID of a Gen4 has the context of a driver before this one, and says that it is valid: "the initial values of
+        /// the CCIDs are UNDEFINED" (G45 PRM V1b 5.8.1.1), and 5.9 lists none. No reset clears it until CCID is written.
+        /// Upstream resets the GPU first, and relies on it.
+        old_context,
     }
 }
 
@@ -60,6 +64,8 @@ const DISPLAY_PENDING: u32 = 0x0020_0080;
 const PM_PENDING: u32 = 0x70;
 /// Number of messages for one source that is not cleared that makes a storm.
 const STORM: u32 = 100;
+/// CCID of a driver before: a graphics address (bit 8) that no picture covers, with the extended part (bits 3 and 2).
+const OLD_CONTEXT: u32 = 0x0038_d10d;
 /// How long an acknowledge stays up, and how long the well then takes to wake again.
 const WELL_US: u64 = 20;
 /// Reads of GDRST until a late reset is done, and microseconds without any.
@@ -75,6 +81,8 @@ pub(crate) struct Left {
     bits: bool,
     /// The render ring runs as it was found.
     pub ring: bool,
+    /// CCID is as it was found, and valid.
+    pub ccid: bool,
     /// Standby is on as it was found.
     standby: bool,
     /// Work has been given since.
@@ -126,6 +134,10 @@ impl Core {
             self.set(reg::PMIMR, !PM_PENDING);
             self.set(reg::PMIER, PM_PENDING);
             self.set(reg::PMIIR, PM_PENDING);
+        }
+        if real.old_context && self.cfg.chip.gen4.is_some() {
+            self.left.ccid = true;
+            self.set_ring(EngineId::Rcs, ring::CCID, OLD_CONTEXT);
         }
         if real.lit && !met {
             self.light();
