@@ -61,7 +61,7 @@ fn habits_have_names() {
     assert!("light".parse::<Real>().is_err());
     assert_eq!(
         Real::all().to_string(),
-        "lit,running,bits,rc6,pending,late_wake,late_flush,late_reset,start_in_head,lost_base,old_context"
+        "lit,running,bits,rc6,pending,late_wake,late_flush,late_reset,start_in_head,lost_base,old_context,reads_across"
     );
 }
 

@@ -22,7 +22,7 @@ mod stream {
 }
 
 /// The type of a snooped page: bits 2:1 (G-08).
-const SNOOPED: u32 = 3;
+pub(crate) const SNOOPED: u32 = 3;
 
 /// PGTBL_CTL was written, or reset: 965 uses the table if bit 0 is set; G45 and GM45 always do (G-06).
 pub(crate) fn table_switched(core: &mut Core) {

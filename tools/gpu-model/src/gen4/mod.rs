@@ -8,6 +8,7 @@
 //! | `mi.rs`, `store.rs` | commands of the memory interface; stores and loads among them |
 //! | `flush.rs`, `cache.rs` | MI_FLUSH, PIPE_CONTROL; the render cache |
 //! | `errors.rs` | errors of the page table and of privilege, types of entries |
+//! | `neighbours.rs` | pages of different types side by side |
 //! | `irq.rs` | the interrupt registers |
 //! | `reset.rs` | the reset by a byte of the configuration space |
 //! | `display.rs`, `events.rs` | pipes that count lines; what is waited for, flips |
@@ -25,6 +26,7 @@ pub(crate) mod fbc;
 pub(crate) mod flush;
 pub(crate) mod irq;
 pub(crate) mod mi;
+pub(crate) mod neighbours;
 pub(crate) mod probe;
 pub(crate) mod reset;
 pub(crate) mod rle;
@@ -113,6 +115,8 @@ pub(crate) struct State {
     pub compressor: fbc::State,
     /// Slots that probes have filled, and the page of each.
     pub probes: HashMap<u32, u32>,
+    /// Memory types of pages side by side.
+    pub neighbours: neighbours::Neighbours,
     /// The reset byte as it was written.
     pub reset: reset::Byte,
 }
@@ -150,6 +154,7 @@ pub(crate) fn power_on(core: &mut Core) {
     let base = if core.gen4().g4x { 0 } else { TABLE_BASE };
     core.set(bits::PGTBL_CTL, base | code << 1);
     errors::table_switched(core);
+    neighbours::ring_enabled(core);
 }
 
 /// Reads a register whose value differs from what it stores.
@@ -183,7 +188,19 @@ pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32, origin: 
         _ if core.cfg.chip.irq.has(offset) => irq::written(core, offset, old, new),
         _ => core.compressor_written(offset, old, new),
     }
-    let _ = origin;
+    let Some(row) = core.cfg.chip.of_block(offset) else {
+        return;
+    };
+    let enabled = core.ring(row.id, ring::CTL) & 1 != 0;
+    match offset - row.base {
+        ring::CTL if enabled && old & 1 == 0 => neighbours::ring_enabled(core),
+        ring::TAIL => {}
+        _ => return,
+    }
+    let empty = core.ring(row.id, ring::HEAD) & 0x1f_fffc == core.ring(row.id, ring::TAIL);
+    if enabled && !empty && origin == Origin::Cpu {
+        neighbours::work_given(core);
+    }
 }
 
 /// Time has passed.

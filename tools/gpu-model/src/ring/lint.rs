@@ -148,6 +148,9 @@ rules! {
     TableMoved = "table-moved",
     /// The CPU reached a snooped page through the aperture (G45 PRM 4.3.1, 4.6.1).
     SnoopedAperture = "snooped-aperture",
+    /// Snooped and unsnooped pages are direct neighbours in the GGTT of a G45 or GM45 (`reads_across`; upstream keeps a
+    /// page between them).
+    MixedNeighbours = "mixed-neighbours",
     /// A ring, a batch or a context in snooped memory (G45 PRM 4.6.1).
     SnoopedStream = "snooped-stream",
     /// The media domain was reset while its clock is gated (digest of Gen4, G-20).

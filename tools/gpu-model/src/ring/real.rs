@@ -51,6 +51,9 @@ crate::habits! {
         /// the CCIDs are UNDEFINED" (G45 PRM V1b 5.8.1.1), and 5.9 lists none. No reset clears it until CCID is written.
         /// Upstream resets the GPU first, and relies on it.
         old_context,
+        /// What streamers of G45 and GM45 read ahead goes wrong where it passes from snooped pages to unsnooped ones, or
+        /// back. Upstream keeps a page between them.
+        reads_across,
     }
 }
 
