@@ -14,6 +14,7 @@ use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
+use crate::ring::wake::Slow;
 use crate::trace::Event;
 
 /// GTFIFODBG: a write found the FIFO full.
@@ -41,6 +42,8 @@ pub(crate) struct Gt {
     vcs_countdown: u32,
     /// Halves of RNCID that were written since the video engine was told to wake.
     vcs_rncid: u8,
+    /// What is slow of wakes and of the FIFO.
+    pub slow: Slow,
     /// Time in standby.
     pub standby: Standby,
     /// Time at work.
@@ -98,9 +101,10 @@ impl Core {
         } else if self.gt.awake || self.later.wake.is_some() {
             // Asked for already.
         } else if self.inject(Kind::StuckForcewake, "").is_none() {
-            match self.inject(Kind::SlowWake, "") {
+            let injected = self.inject(Kind::SlowWake, "");
+            match injected.or_else(|| self.ack_delay()) {
                 Some(us) => self.later.wake = Some(self.in_us(us)),
-                None => self.gt.awake = true,
+                None => self.well_wakes(),
             }
         }
     }
@@ -112,7 +116,7 @@ impl Core {
 
     /// Reads the thread-status register.
     pub fn thread_status(&self) -> u32 {
-        if self.gt.awake {
+        if self.gt.awake && !self.threads_busy() {
             0
         } else {
             ASLEEP
@@ -153,7 +157,7 @@ impl Core {
     pub fn fifo_room(&mut self) -> u32 {
         self.fifo_drain(true);
         let mut free = self.cfg.chip.fifo.unwrap_or(0) - self.gt.fifo;
-        if self.inject(Kind::FifoFull, "").is_some() {
+        if self.inject(Kind::FifoFull, "").is_some() || self.fifo_shows_none() {
             free = 0;
         }
         if let Some(room) = self.inject(Kind::BusyFifo, "") {

@@ -36,6 +36,14 @@ crate::habits! {
         /// The acknowledge of forcewake stays up for 20 us after the release, while the well falls asleep.
         /// Upstream waits for it to go before it asks again.
         late_wake,
+        /// The acknowledge of forcewake comes late: after 20 ms the first time, and at random later. Upstream waits 50 ms.
+        late_ack,
+        /// GT_THREAD_STATUS says for 6 ms that threads have not woken, the first time after a wake and at random later.
+        /// Upstream waits 5 ms and goes on.
+        late_threads,
+        /// GTFIFOCTL has no free entries for 12 ms, the first time that it is read and at random, for a shorter time,
+        /// later. Upstream waits 10 ms and goes on.
+        full_fifo,
         /// What GFX_FLSH_CNTL throws away is gone with the next read of a register, for engines and for
         /// the aperture, which keeps translations too. Upstream reads the register back.
         late_flush,
