@@ -176,6 +176,8 @@ counters! {
     QuadsShaded = "quads_shaded",
     /// Instructions of pixel programs, each for four pixels (R5xx).
     UsInstructions = "us_instructions",
+    /// Pairs of GGTT entries side by side with different memory types, found when an engine gets work (G45, GM45).
+    MixedNeighbours = "mixed_neighbours",
 }
 
 /// Number of counters.

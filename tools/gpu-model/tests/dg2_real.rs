@@ -60,7 +60,7 @@ fn habits_have_names() {
     assert_eq!("all".parse(), Ok(Real::all()));
     assert_eq!(
         Real::all().to_string(),
-        "foreign,late_wake,bits,lit,running,workarounds"
+        "foreign,late_wake,bits,lit,running,workarounds,lost_l3"
     );
 }
 
@@ -331,4 +331,80 @@ fn workarounds_are_asked_for() {
     r.set(0xcf54, 1 << 12 | 1 << 2);
     r.run(EngineId::Rcs, &[NOOP, NOOP]);
     assert_eq!(missing(&r), GT + RENDER - 3);
+}
+
+/// Writes LNCFCMOCS, 32 registers from B020h on (digest §3.3 row 14), for the MOCS index 3 and all unused ones: WB, LKUP
+/// is 30h (cacheability 5:4) and 80h (LKUP 7) in each half (§5.4).
+fn write_l3(rig: &Rig, registers: std::ops::Range<u32>) {
+    for n in registers {
+        rig.set(0xb020 + 4 * n, 0x00b0_00b0);
+    }
+}
+
+/// Resets the render engine and with it compute engines: RESET_CTL, then GDRST bit 1. Sets two of them up again.
+fn reset_render(rig: &Rig) {
+    rig.eset(EngineId::Rcs, 0xd0, 0x0001_0001);
+    rig.set(0x941c, 1 << 1);
+    rig.eset(EngineId::Rcs, 0xd0, 0x0001_0000);
+    rig.start_engine(EngineId::Rcs);
+    rig.start_engine(EngineId::Ccs1);
+}
+
+#[test]
+fn a_reset_of_an_engine_loses_the_l3s_table() {
+    let rig = with("lost_l3");
+    rig.wake_all();
+    write_l3(&rig, 0..32);
+    // Of the blitter it does not.
+    rig.eset(EngineId::Bcs, 0xd0, 0x0001_0001);
+    rig.set(0x941c, 1 << 2);
+    assert_eq!(rig.reg(0xb09c), 0x00b0_00b0);
+    reset_render(&rig);
+    for at in [0xb020, 0xb05c, 0xb09c] {
+        assert_eq!(rig.reg(at), 0, "{at:#x}");
+    }
+    rig.clean();
+    // Without the habit only a full reset does (§5.6).
+    let rig = with("");
+    rig.wake_all();
+    write_l3(&rig, 0..32);
+    reset_render(&rig);
+    assert_eq!(rig.reg(0xb020), 0x00b0_00b0);
+    rig.set(0x941c, 1);
+    assert_eq!(rig.reg(0xb020), 0);
+    rig.clean();
+}
+
+#[test]
+fn engines_need_the_l3s_table() {
+    let missing = |habits: &str, set_up: &dyn Fn(&Rig), e: EngineId| {
+        let rig = Rig::with(Dg2Config {
+            real: habits.parse().expect("habits"),
+            ..Dg2Config::default()
+        });
+        set_up(&rig);
+        rig.run(e, &[NOOP, NOOP]);
+        rig.run(e, &[NOOP, NOOP]);
+        rig.gpu.lint_count(Rule::L3Unprogrammed)
+    };
+    let whole = |rig: &Rig| write_l3(rig, 0..32);
+    let reset = |rig: &Rig| {
+        write_l3(rig, 0..32);
+        reset_render(rig);
+    };
+    let again = |rig: &Rig| {
+        write_l3(rig, 0..32);
+        reset_render(rig);
+        write_l3(rig, 0..32);
+    };
+    for e in [EngineId::Rcs, EngineId::Ccs1] {
+        assert_eq!(missing("lost_l3", &|_| {}, e), 1, "once");
+        assert_eq!(missing("lost_l3", &whole, e), 0);
+        assert_eq!(missing("lost_l3", &|rig| write_l3(rig, 0..31), e), 1);
+        assert_eq!(missing("lost_l3", &reset, e), 1);
+        assert_eq!(missing("lost_l3", &again, e), 0);
+        assert_eq!(missing("", &reset, e), 0);
+    }
+    // The blitter does not use it.
+    assert_eq!(missing("lost_l3", &|_| {}, EngineId::Bcs), 0);
 }

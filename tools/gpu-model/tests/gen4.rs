@@ -6,6 +6,7 @@ mod gen4_commands;
 mod gen4_compression;
 mod gen4_contexts;
 mod gen4_display;
+mod gen4_neighbours;
 mod gen4_real;
 mod gen4_rig;
 mod gen4_rings;

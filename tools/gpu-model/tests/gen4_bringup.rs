@@ -146,6 +146,41 @@ fn writes_of_the_cpu_need_the_table_too() {
 }
 
 #[test]
+fn where_firmware_has_put_the_table_of_965() {
+    // 4.6: entries are "physically located in Main Memory", and the base is 4 KB aligned; PGTBL_CTL 31:12 and 7:4 are
+    // the base, 3:1 the size, 0 the enable (G-06). Stolen memory is at bda00000h, 32 MB of it.
+    for (chip, kb, code) in [(&G965, None, 0), (&GM965, Some(256), 1)] {
+        let rig = Rig::found(RingConfig {
+            gtt_kb: kb,
+            ..RingConfig::of(chip)
+        });
+        let found = 0xbfa0_0000 | code << 1;
+        assert_eq!(rig.reg(0x2020), found, "{chip:?}");
+        rig.enable_table();
+        // 5.9: "the GTT is disabled"; what firmware has put there is read back.
+        rig.set_reset_byte(1);
+        rig.set_reset_byte(0);
+        assert_eq!(rig.reg(0x2020), found);
+        rig.enable_table();
+        rig.clean();
+    }
+    // G45 and GM45 do not use the register (G-06).
+    assert_eq!(Rig::found(RingConfig::of(&G45)).reg(0x2020) >> 4, 0);
+}
+
+#[test]
+fn the_table_of_965_enabled_elsewhere() {
+    // 4.6: a base of zero makes what lies there page-table entries. A base that is not enabled does nothing.
+    let rig = Rig::found(RingConfig::of(&G965));
+    rig.set(0x2020, 0);
+    rig.clean();
+    for (base, moved) in [(1, 1), (0xbfa0_0011, 2), (0xbfa0_0001, 2)] {
+        rig.set(0x2020, base);
+        assert_eq!(rig.gpu.lint_count(Rule::TableMoved), moved, "{base:#x}");
+    }
+}
+
+#[test]
 fn entries_have_36_bits() {
     // G-08: 7:4 are address bits 35:32. Nothing answers there, so the access is an error and memory is not touched.
     let rig = Rig::new(&G45);

@@ -3,7 +3,7 @@
 //! of it is in the document; each is what upstream takes care of (`src/ring/real.rs`).
 
 use crate::gen4_rig::*;
-use gpu_model::ring::chip::{Chip, G45, G965, GM45};
+use gpu_model::ring::chip::{Chip, G45, G965, GM45, GM965};
 use gpu_model::ring::lint::Rule;
 use gpu_model::ring::{RingConfig, StepResult};
 
@@ -56,14 +56,15 @@ fn all_of_them_and_a_driver_that_minds() {
         if !rig.g4x {
             rig.enable_table();
         }
+        rig.set(0x2180, 0);
         rig.set(0x2080, if rig.g4x { 0x34_0000 } else { STATUS });
         rig.set(0x2038, 0x31_0000);
         rig.set(0x2034, 0);
         assert_eq!(rig.reg(0x2034), 0);
         rig.set(0x2030, 0);
         rig.set(0x203c, 1);
-        rig.put(RING, &[INDEX, 0x100, 7, USER]);
-        rig.set(0x2030, 16);
+        rig.put(RING, &[INDEX, 0x100, 7, USER, 0x0c00_0000, 0x36_0101, 0, 0]);
+        rig.set(0x2030, 32);
         rig.settle();
         assert_eq!(rig.at(STATUS + 0x100), 7, "{chip:?}");
         rig.clean();
@@ -128,6 +129,94 @@ fn a_picture_that_firmware_has_left() {
         rig.set_reset_byte(if on { 5 } else { 1 });
         rig.set_reset_byte(0);
         assert_eq!(rig.reg(0x7_0008) >> 31, u32::from(on));
+    }
+}
+
+#[test]
+fn the_picture_of_965_needs_the_table() {
+    // 4.6: with the table off memory is for "processor Read, Cursor and VGA clients", and plane A is none of these.
+    let rig = Rig::found(config(&G965, "lit"));
+    assert_eq!(rig.reg(0x2020), 0xbfa0_0001);
+    rig.gpu.clock().advance_to(17_000_000);
+    rig.reg(0x2094);
+    rig.clean();
+    rig.set(0x2020, 0xbfa0_0000);
+    rig.gpu.clock().advance_to(34_000_000);
+    rig.reg(0x2094);
+    assert_eq!(rig.gpu.lint_count(Rule::TableOff), 1);
+    // G-07: display A.
+    assert_eq!(rig.reg(0x2024), 1 << 4);
+}
+
+#[test]
+fn a_reset_that_loses_where_the_table_is() {
+    let rig = Rig::with(config(&GM965, "lost_base"));
+    assert_eq!(rig.reg(0x2020), 0xbfa0_0001);
+    rig.set_reset_byte(1);
+    rig.set_reset_byte(0);
+    assert_eq!(rig.reg(0x2020), 0);
+    rig.clean();
+    rig.enable_table();
+    assert_eq!(rig.gpu.lint_count(Rule::TableMoved), 1);
+    rig.set(0x2020, 0xbfa0_0001);
+    rig.start_ring(RCS);
+    rig.run(RCS, &[STORE, 0, TARGET, 7]);
+    assert_eq!(rig.at(TARGET), 7);
+    assert_eq!(rig.gpu.lint_count(Rule::TableMoved), 1);
+}
+
+#[test]
+fn a_context_of_a_driver_before() {
+    // 5.8.1.2, step 1: "If the CCID contents are valid, a context save operation will be performed." 5.8.1.1: "The
+    // initial values of the CCIDs are UNDEFINED", and 5.9 has no CCID. G-16: bit 0 is valid, 2 and 3 the extended part;
+    // bit 8: a graphics address (1.15).
+    let image = |rig: &Rig, at: u32| (0..768).any(|i| rig.at(at + 4 * i) != 0);
+    let saved = |rig: &Rig| {
+        rig.run(RCS, &[0x0c00_0000, 0x6_0101, 0]);
+        rig.gpu.lint_count(Rule::OldContextSaved)
+    };
+    for chip in ALL {
+        let rig = Rig::with(config(chip, "old_context"));
+        assert_eq!(rig.reg(0x2180), 0x38_d10d);
+        // Its page is another's by now.
+        rig.gpu.gtt_write(0x38d, 0x9_0001);
+        assert_eq!(saved(&rig), 1, "{chip:?}");
+        assert!(image(&rig, 0x9_0000) && !image(&rig, 0x38_d000));
+        assert_eq!(rig.reg(0x2180), 0x6_0101);
+        // The next one is the driver's own.
+        rig.run(RCS, &[0x0c00_0000, 0x6_2101, 0]);
+        assert_eq!(saved(&rig), 1);
+        // Nothing is mapped there.
+        let rig = Rig::with(config(chip, "old_context"));
+        rig.gpu.gtt_write(0x38d, 0);
+        assert_eq!(saved(&rig), 1);
+        assert_eq!(rig.reg(0x2024), 1 << 19, "the command streamer (G-07)");
+    }
+}
+
+#[test]
+fn a_context_of_a_driver_before_is_cleared() {
+    let image = |rig: &Rig| (0..768).any(|i| rig.at(0x38_d000 + 4 * i) != 0);
+    for chip in ALL {
+        let rig = Rig::bare(config(chip, "old_context"));
+        rig.set(0x2180, 0);
+        rig.start_ring(RCS);
+        rig.run(RCS, &[0x0c00_0000, 0x6_0101, 0]);
+        assert!(!image(&rig), "{chip:?}");
+        rig.clean();
+        // A reset alone leaves it; once CCID is the driver's, a reset makes it invalid.
+        let rig = Rig::found(config(chip, "old_context"));
+        let reset = if rig.g4x { 5 } else { 1 };
+        let ccid = || {
+            rig.set_reset_byte(reset);
+            rig.set_reset_byte(0);
+            rig.reg(0x2180)
+        };
+        assert_eq!(ccid(), 0x38_d10d);
+        rig.set(0x2180, 0x6_0101);
+        assert_eq!(ccid() & 1, 0);
+        // Without the habit it is invalid from the start.
+        assert_eq!(Rig::new(chip).reg(0x2180) & 1, 0);
     }
 }
 

@@ -53,6 +53,30 @@ fn an_acknowledge_outlives_its_release() {
 }
 
 #[test]
+fn a_slow_wake_and_a_full_fifo() {
+    // FORCEWAKE_MT and its acknowledge (V-04), GT_THREAD_STATUS 2:0, GTFIFOCTL 6:0; what upstream waits is 50, 5, 10 ms.
+    let rig = Rig::found(config("late_ack,late_threads,full_fifo"));
+    let at = |ms: u64| rig.gpu.clock().advance_to(ms * 1_000_000);
+    rig.set(0xa188, 0x0001_0001);
+    at(19);
+    assert_eq!(rig.reg(0x13_0040), 0);
+    at(20);
+    assert_eq!((rig.reg(0x13_0040), rig.reg(0x13_805c) & 7), (1, 3));
+    at(25);
+    assert_eq!(rig.reg(0x13_805c) & 7, 3);
+    at(26);
+    assert_eq!(rig.reg(0x13_805c) & 7, 0);
+    // The first read was that of `set`.
+    let rig = Rig::found(config("full_fifo"));
+    rig.set(0xa188, 0x0001_0001);
+    rig.set(0x2094, 0x15);
+    assert_eq!(rig.reg(0x12_0008) & 0x7f, 0);
+    rig.gpu.clock().advance_to(12_000_000);
+    assert_eq!((rig.reg(0x12_0008) & 0x7f, rig.reg(0x2094)), (64, 0x15));
+    rig.clean();
+}
+
+#[test]
 fn a_ring_runs_that_nobody_started() {
     // A reset of the render engine alone stops it (V-15).
     for (reset, told) in [(0, 1), (1, 0), (2, 0), (4, 1)] {

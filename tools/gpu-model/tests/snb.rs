@@ -22,3 +22,4 @@ mod snb_rig;
 mod snb_rings;
 mod snb_server;
 mod snb_threads;
+mod snb_wake;

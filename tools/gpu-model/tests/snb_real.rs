@@ -61,7 +61,8 @@ fn habits_have_names() {
     assert!("light".parse::<Real>().is_err());
     assert_eq!(
         Real::all().to_string(),
-        "lit,running,bits,rc6,pending,late_wake,late_flush,late_reset,start_in_head"
+        "lit,running,bits,rc6,pending,late_wake,late_ack,late_threads,full_fifo,late_flush,late_reset,start_in_head,\
+         lost_base,old_context,reads_across"
     );
 }
 
@@ -200,6 +201,7 @@ fn a_reset_of_the_function_leaves_nothing() {
         assert_eq!(rig.reg(offset), 0, "{offset:#x}");
     }
     rig.wake();
+    rig.later(20_000_000);
     assert_eq!(
         (rig.reg(0x203c), rig.reg(0x9400), rig.reg(0xa090)),
         (0, 0, 0)

@@ -62,6 +62,8 @@ pub(crate) struct Core {
     pub removed: bool,
     /// What firmware and a kernel before have left.
     pub left: Left,
+    /// Registers of the L3's table that were written since it was lost, a bit each.
+    pub l3_written: u32,
     pub foreign: Foreign,
     pub picture: Picture,
     /// A reset that an injected fault keeps from being done.
@@ -97,6 +99,7 @@ impl Core {
             test_capability: TestCapability::default(),
             removed: false,
             left: Left::default(),
+            l3_written: 0,
             foreign: Foreign::default(),
             picture: Picture::default(),
             stuck_reset: false,
@@ -117,6 +120,7 @@ impl Core {
         self.later = Later::default();
         self.removed = false;
         self.stuck_reset = false;
+        self.l3_lost();
         self.set_fuses();
         self.leave_behind();
         self.bus_master_changed();

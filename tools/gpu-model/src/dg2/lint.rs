@@ -71,6 +71,8 @@ rules! {
     DmaBeforeReset = "dma-before-reset",
     /// A register is not as the upstream driver would have it, when an engine is loaded.
     WorkaroundMissing = "workaround-missing",
+    /// An engine of 3D or compute is loaded, and the L3's table of MOCS is not written (`lost_l3`).
+    L3Unprogrammed = "l3-unprogrammed",
     /// The global table was accessed by more than a quadword: such an access is lost.
     TableWidth = "table-width",
     /// A reserved value in a command.

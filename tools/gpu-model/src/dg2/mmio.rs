@@ -154,6 +154,7 @@ impl Core {
         let new = apply(def.write, old, data);
         self.set(offset, new);
         self.watch_bits(offset, old);
+        self.watch_l3_write(offset);
         if let Some(e) = EngineId::of_block(offset) {
             self.engine_written(e, offset - e.base(), data, origin);
             return;

@@ -18,7 +18,7 @@
 //! | `transfer.rs`, `semaphore.rs`, `atomic.rs`, `alu.rs`, `flush.rs` | commands that move data, wait, compute, flush |
 //! | `blt.rs`, `blt_old.rs`, `tile.rs` | the blitter |
 //! | `lint.rs` | rules that are watched |
-//! | `real.rs`, `foreign.rs`, `lit.rs`, `workarounds.rs` | what real machines do and a kind model does not |
+//! | `real.rs`, `foreign.rs`, `l3.rs`, `lit.rs`, `workarounds.rs` | what real machines do and a kind model does not |
 //! | `core.rs`, `device.rs`, `bus.rs` | the state; the device as a library: [`Dg2`]; as a transport sees it |
 
 pub(crate) mod alu;
@@ -38,6 +38,7 @@ pub mod forcewake;
 pub(crate) mod foreign;
 pub mod ggtt;
 pub mod irq;
+pub(crate) mod l3;
 pub(crate) mod later;
 pub mod lint;
 pub(crate) mod lit;

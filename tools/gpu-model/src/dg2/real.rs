@@ -3,7 +3,8 @@
 //! itself.
 //!
 //! None of it stands in the document. Each is what the upstream driver takes care of ([`Real`]). Where a
-//! habit has more to it, it has a file: `foreign.rs`, `lit.rs`, `workarounds.rs`.
+//! habit has more to it, it has a file: `foreign.rs`, `l3.rs`, `lit.rs`,
+//! `workarounds.rs`.
 
 use super::core::Core;
 use super::engine::EngineId;
@@ -29,6 +30,9 @@ crate::habits! {
         running,
         /// Workarounds are asked for at the first load of an engine, and of contexts at the first program.
         workarounds,
+        /// A reset of the render and compute engines loses the L3's table of MOCS. Upstream writes it whenever it sets
+        /// the render engine up.
+        lost_l3,
     }
 }
 

@@ -95,6 +95,10 @@ impl Core {
             self.notes
                 .lint(Rule::Reserved, || format!("GDRST {data:#010x}"));
         }
+        let compute = data & EngineId::Rcs.reset_bit() != 0 && self.cfg.real.lost_l3;
+        if full || compute {
+            self.l3_lost();
+        }
         if data & (domain::FULL | domain::GUC) != 0 {
             // The microcontroller is held in reset from now on.
             self.set(reg::GUC_STATUS, 1);

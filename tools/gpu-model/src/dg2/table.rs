@@ -5,6 +5,7 @@
 mod engine;
 
 use super::engine::{Class, EngineId, ENGINES};
+use super::l3;
 use super::regs::{reg, ring, MMIO_SIZE, RPM_CONFIG0_VALUE};
 use super::storage;
 use super::workarounds::MASKED as MASKED_WORKAROUNDS;
@@ -119,7 +120,7 @@ const GT: &[(u32, u32, &str, u32, Write, Domain)] = &[
     (0xa26c, 1, "CTC_MODE", 0, Write::ReadOnly, Domain::Chip),
     (0xa288, 2, "FLC_THRESHOLD", 0, ALL, Domain::Chip),
     (0xa538, 2, "UNSLICE_FF_COUNT", 0, ALL, Domain::Chip),
-    (0xb020, 32, "LNCFCMOCS", 0, ALL, Domain::Gt),
+    (l3::TABLE, l3::REGISTERS, "LNCFCMOCS", 0, ALL, Domain::Gt),
     (
         reg::GUC_STATUS,
         1,

@@ -189,9 +189,13 @@ impl Core {
 
     /// An engine is loaded, for the first time since it was reset.
     pub fn watch_first_load(&mut self, e: EngineId) {
-        if self.cfg.real.workarounds && !std::mem::replace(&mut self.engine(e).loaded, true) {
+        if std::mem::replace(&mut self.engine(e).loaded, true) {
+            return;
+        }
+        if self.cfg.real.workarounds {
             self.miss_workarounds(e, |w| w.at_load(e));
         }
+        self.watch_l3(e);
     }
 
     /// A program begins, the first one on the engine since it was reset.

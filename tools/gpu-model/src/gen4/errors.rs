@@ -4,6 +4,7 @@
 use super::bits;
 use crate::counters::Counter;
 use crate::intel::pte::{Pte, PAGE};
+use crate::ring::config::TABLE_BASE;
 use crate::ring::core::{source, Core};
 use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
@@ -14,18 +15,39 @@ mod stream {
     pub const RENDER_CACHE: u32 = 1 << 24;
     pub const COMMAND_FETCH: u32 = 1 << 20;
     pub const COMMAND_STREAMER: u32 = 1 << 19;
+    pub const DISPLAY_A: u32 = 1 << 4;
     /// An entry leads to memory that there is not.
     pub const ILLEGAL_MEMORY: u32 = 1 << 1;
     pub const HOST: u32 = 1 << 0;
 }
 
 /// The type of a snooped page: bits 2:1 (G-08).
-const SNOOPED: u32 = 3;
+pub(crate) const SNOOPED: u32 = 3;
 
 /// PGTBL_CTL was written, or reset: 965 uses the table if bit 0 is set; G45 and GM45 always do (G-06).
 pub(crate) fn table_switched(core: &mut Core) {
     let on = core.get(bits::PGTBL_CTL) & 1 != 0;
     core.cx.table_on = on || core.gen4().g4x;
+}
+
+/// PGTBL_CTL was written. A table at another place than the firmware's is memory that is not the graphics' own; the
+/// model goes on with its entries.
+pub(crate) fn table_written(core: &mut Core, value: u32) {
+    table_switched(core);
+    // G-06: bits 31:12, and 7:4 above them.
+    let base = value & 0xffff_f0f0;
+    if value & 1 != 0 && base != TABLE_BASE && !core.gen4().g4x {
+        core.lint(Rule::TableMoved, || format!("{value:#x}"));
+    }
+}
+
+/// A display plane fetches: "with the exception of processor Read, Cursor and VGA clients, access to graphics memory
+/// is not permitted" while the table is off (4.6).
+pub(crate) fn plane_fetches(core: &mut Core) {
+    if !core.cx.table_on {
+        core.lint(Rule::TableOff, || "plane A".to_owned());
+        core.table_error(EngineId::Rcs, stream::DISPLAY_A);
+    }
 }
 
 /// The per-process table is switched on or off: run lists and all that comes with it are not modelled.

@@ -118,6 +118,7 @@ impl Core {
         let first = d[1] >> 12;
         for (i, pte) in (first..).zip(&d[2..]) {
             self.cx.gtt.set(i, *pte);
+            super::neighbours::entry_written(self, i);
         }
         Flow::Next
     }

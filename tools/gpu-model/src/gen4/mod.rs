@@ -8,6 +8,7 @@
 //! | `mi.rs`, `store.rs` | commands of the memory interface; stores and loads among them |
 //! | `flush.rs`, `cache.rs` | MI_FLUSH, PIPE_CONTROL; the render cache |
 //! | `errors.rs` | errors of the page table and of privilege, types of entries |
+//! | `neighbours.rs` | pages of different types side by side |
 //! | `irq.rs` | the interrupt registers |
 //! | `reset.rs` | the reset by a byte of the configuration space |
 //! | `display.rs`, `events.rs` | pipes that count lines; what is waited for, flips |
@@ -25,11 +26,13 @@ pub(crate) mod fbc;
 pub(crate) mod flush;
 pub(crate) mod irq;
 pub(crate) mod mi;
+pub(crate) mod neighbours;
 pub(crate) mod probe;
 pub(crate) mod reset;
 pub(crate) mod rle;
 pub(crate) mod store;
 
+use crate::ring::config::TABLE_BASE;
 use crate::ring::core::{Core, Origin};
 use crate::ring::lint::Rule;
 use crate::ring::regs::ring;
@@ -42,6 +45,8 @@ pub mod bits {
     #![allow(missing_docs)]
     /// The register that switches the table on, and says how large it is (G-06).
     pub const PGTBL_CTL: u32 = 0x2020;
+    /// The current context (G-16).
+    pub const CCID: u32 = 0x2180;
     /// The render engine's status page.
     pub const HWS_PGA: u32 = 0x2080;
     /// Those of the per-process table (G-07).
@@ -110,6 +115,8 @@ pub(crate) struct State {
     pub compressor: fbc::State,
     /// Slots that probes have filled, and the page of each.
     pub probes: HashMap<u32, u32>,
+    /// Memory types of pages side by side.
+    pub neighbours: neighbours::Neighbours,
     /// The reset byte as it was written.
     pub reset: reset::Byte,
 }
@@ -134,7 +141,8 @@ pub(crate) fn power_on(core: &mut Core) {
         cache: Some(Arc::new(RenderCache::new(memory))),
         ..State::default()
     };
-    // G-06: the size of the table is the firmware's to say; it lies in memory that the graphics have to themselves.
+    // G-06: size and place of the table are the firmware's to say; it lies in memory that the graphics have to
+    // themselves. G45 and GM45 do not use what is here; their drivers find no base either.
     let code = match core.cx.gtt.len() {
         0x8000 => 2,
         0x1_0000 => 1,
@@ -143,8 +151,10 @@ pub(crate) fn power_on(core: &mut Core) {
         0x6_0000 => 5,
         _ => 4,
     };
-    core.set(bits::PGTBL_CTL, code << 1);
+    let base = if core.gen4().g4x { 0 } else { TABLE_BASE };
+    core.set(bits::PGTBL_CTL, base | code << 1);
     errors::table_switched(core);
+    neighbours::ring_enabled(core);
 }
 
 /// Reads a register whose value differs from what it stores.
@@ -166,17 +176,31 @@ pub(crate) fn read(core: &mut Core, offset: u32) -> Option<u32> {
 /// A register was written.
 pub(crate) fn written(core: &mut Core, offset: u32, old: u32, new: u32, origin: Origin) {
     match offset {
-        bits::PGTBL_CTL => errors::table_switched(core),
+        bits::PGTBL_CTL => errors::table_written(core, new),
         // G-10, G-28: upstream keeps it below 4 GB.
         bits::HWS_PGA if !core.gen4().g4x && new & 0xf0 != 0 => {
             core.lint(Rule::HighStatusPage, || format!("{new:#x}"));
         }
+        // The driver has said what the current context is.
+        bits::CCID => core.left.ccid = false,
         bits::PGTBL_CTL2 => errors::process_table(core, new & 1 != 0),
         bits::GFX_MODE => errors::process_table(core, new & (1 << 9) != 0),
         _ if core.cfg.chip.irq.has(offset) => irq::written(core, offset, old, new),
         _ => core.compressor_written(offset, old, new),
     }
-    let _ = origin;
+    let Some(row) = core.cfg.chip.of_block(offset) else {
+        return;
+    };
+    let enabled = core.ring(row.id, ring::CTL) & 1 != 0;
+    match offset - row.base {
+        ring::CTL if enabled && old & 1 == 0 => neighbours::ring_enabled(core),
+        ring::TAIL => {}
+        _ => return,
+    }
+    let empty = core.ring(row.id, ring::HEAD) & 0x1f_fffc == core.ring(row.id, ring::TAIL);
+    if enabled && !empty && origin == Origin::Cpu {
+        neighbours::work_given(core);
+    }
 }
 
 /// Time has passed.

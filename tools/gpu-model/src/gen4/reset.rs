@@ -127,6 +127,10 @@ pub(crate) fn done(core: &mut Core, mask: u32) {
         core.queued_events = 0;
         core.dark();
         super::display::dark(&mut core.own);
+        // 5.9: "the GTT is disabled". Of its base and size the document says nothing.
+        let lost = core.cfg.real.lost_base && !core.gen4().g4x;
+        let kept = if lost { 0 } else { !1 };
+        core.set(bits::PGTBL_CTL, core.get(bits::PGTBL_CTL) & kept);
     }
     errors::table_switched(core);
 }

@@ -112,6 +112,9 @@ pub const BDSM: usize = 0x5c;
 pub const STOLEN_BASE: u32 = 0xbda0_0000;
 /// Its size.
 pub const STOLEN_SIZE: u64 = 32 << 20;
+/// Where the GGTT of a 965 lies, behind stolen memory: "physically located in Main Memory" (G45 PRM V1b 4.6), and the
+/// firmware's to place. The model's entries are in memory of their own, so this is what PGTBL_CTL shows and no more.
+pub const TABLE_BASE: u32 = STOLEN_BASE + STOLEN_SIZE as u32;
 /// Offset of the advanced-features capability, whose control byte starts a function-level reset.
 pub const AF_CAP: usize = 0xa4;
 /// Offset of the byte whose bit 0 starts a function-level reset.

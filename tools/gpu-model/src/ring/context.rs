@@ -89,12 +89,16 @@ impl Core {
         // Bit 8 stays as well (SNB387, a real machine's error record: 7fdf310dh).
         let next = address | flags & (EXT_SAVE | EXT_RESTORE | kept) | 1;
         let same = (current ^ next) & (layout.address | kept) == 0;
+        let found = std::mem::take(&mut self.left.ccid);
         if valid && same && !force {
             self.set_ring(e, ring::CCID, next);
             return Flow::Next;
         }
         self.count(Counter::ContextSwitches);
         if valid {
+            if found {
+                self.lint(Rule::OldContextSaved, || format!("{current:#x}"));
+            }
             self.save_context(e, current);
         }
         // The switch flushes caches and TLBs (§5.3.8, §5.3.10).

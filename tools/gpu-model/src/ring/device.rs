@@ -315,6 +315,7 @@ impl RingGpu {
         core.count(Counter::GttWrites);
         if !core.removed {
             self.bars.gtt.set(index, value);
+            crate::gen4::neighbours::entry_written(core, index);
         }
     }
 

@@ -14,6 +14,7 @@ use crate::ring::core::Core;
 use crate::ring::engine::EngineId;
 use crate::ring::lint::Rule;
 use crate::ring::regs::{reg, ring};
+use crate::ring::wake::Slow;
 use crate::trace::Event;
 
 /// GTFIFODBG: a write found the FIFO full.
@@ -41,6 +42,8 @@ pub(crate) struct Gt {
     vcs_countdown: u32,
     /// Halves of RNCID that were written since the video engine was told to wake.
     vcs_rncid: u8,
+    /// What is slow of wakes and of the FIFO.
+    pub slow: Slow,
     /// Time in standby.
     pub standby: Standby,
     /// Time at work.
@@ -98,9 +101,10 @@ impl Core {
         } else if self.gt.awake || self.later.wake.is_some() {
             // Asked for already.
         } else if self.inject(Kind::StuckForcewake, "").is_none() {
-            match self.inject(Kind::SlowWake, "") {
+            let injected = self.inject(Kind::SlowWake, "");
+            match injected.or_else(|| self.ack_delay()) {
                 Some(us) => self.later.wake = Some(self.in_us(us)),
-                None => self.gt.awake = true,
+                None => self.well_wakes(),
             }
         }
     }
@@ -112,7 +116,7 @@ impl Core {
 
     /// Reads the thread-status register.
     pub fn thread_status(&self) -> u32 {
-        if self.gt.awake {
+        if self.gt.awake && !self.threads_busy() {
             0
         } else {
             ASLEEP
@@ -153,7 +157,7 @@ impl Core {
     pub fn fifo_room(&mut self) -> u32 {
         self.fifo_drain(true);
         let mut free = self.cfg.chip.fifo.unwrap_or(0) - self.gt.fifo;
-        if self.inject(Kind::FifoFull, "").is_some() {
+        if self.inject(Kind::FifoFull, "").is_some() || self.fifo_shows_none() {
             free = 0;
         }
         if let Some(room) = self.inject(Kind::BusyFifo, "") {
@@ -205,7 +209,11 @@ impl Core {
         self.count(Counter::Resets);
         self.record(|| Event::Reset { what: e.name() });
         self.engine(e).reset();
+        let ccid = self.ring(EngineId::Rcs, ring::CCID);
         self.reset_registers(|d| d == Domain::Engine(e as u8));
+        if self.left.ccid {
+            self.set_ring(EngineId::Rcs, ring::CCID, ccid);
+        }
         let status = self.cfg.chip.irq.status;
         self.set(status, self.get(status) & !row.irq.all());
         if row.renders {
@@ -416,6 +424,9 @@ impl Core {
             let v = self.random();
             self.set(*offset, v as u32);
             self.set(offset + 4, (v >> 32) as u32);
+        }
+        if self.left.ccid {
+            return;
         }
         // The address is undefined, the valid bit is not (§5.8.1.1).
         let v = self.random() as u32;

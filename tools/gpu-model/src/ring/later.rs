@@ -34,7 +34,7 @@ impl Core {
             self.fall_asleep(at);
         }
         if self.later.wake.take_if(|at| *at <= now).is_some() {
-            self.gt.awake = true;
+            self.well_wakes();
         }
         if let Some((_, e)) = self.later.flushed.take_if(|f| f.0 <= now) {
             self.flush_shows(e);

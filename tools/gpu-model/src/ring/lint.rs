@@ -56,6 +56,8 @@ rules! {
     StatusPageReserved = "status-page-reserved",
     /// The status page was used before its address was set (§5.9).
     StatusPageUnset = "status-page-unset",
+    /// MI_SET_CONTEXT saved a context to the address that CCID had before the driver came (`old_context`).
+    OldContextSaved = "old-context-saved",
     /// MI_SET_CONTEXT without an MI_NOOP after it.
     SetContextNoNoop = "set-context-no-noop",
     /// MI_SET_CONTEXT with force restore and restore inhibit.
@@ -142,8 +144,13 @@ rules! {
     ProcessTable = "process-table",
     /// Memory was asked for while the global table is off (G45 PRM 4.6, 5.9).
     TableOff = "table-off",
+    /// The GGTT of a 965 was enabled with another base than the firmware's: its PTEs would be any memory (4.6).
+    TableMoved = "table-moved",
     /// The CPU reached a snooped page through the aperture (G45 PRM 4.3.1, 4.6.1).
     SnoopedAperture = "snooped-aperture",
+    /// Snooped and unsnooped pages are direct neighbours in the GGTT of a G45 or GM45 (`reads_across`; upstream keeps a
+    /// page between them).
+    MixedNeighbours = "mixed-neighbours",
     /// A ring, a batch or a context in snooped memory (G45 PRM 4.6.1).
     SnoopedStream = "snooped-stream",
     /// The media domain was reset while its clock is gated (digest of Gen4, G-20).

@@ -89,6 +89,12 @@ impl Core {
             let entry = address | self.cx.pte.uncached << 1 | 1;
             self.cx.gtt.set(page, entry);
         }
+        if self.cfg.chip.gen4.is_some_and(|g| !g.g4x) {
+            // The plane's memory is mapped, so firmware has enabled the table (G45 PRM V1b 4.6).
+            let control = crate::gen4::bits::PGTBL_CTL;
+            self.set(control, self.get(control) | 1);
+            crate::gen4::errors::table_switched(self);
+        }
         self.screen.lit = true;
         self.screen.armed = self.get(CNTR);
         self.latch();
@@ -193,6 +199,9 @@ impl Core {
             if self.screen.live.is_some() {
                 self.display_event(self.cfg.chip.display_events.vblank);
                 self.freed_pages(false);
+                if self.cfg.chip.gen4.is_some() {
+                    crate::gen4::errors::plane_fetches(self);
+                }
             }
         }
         if self.screen.latch.is_some_and(|at| at <= now) {

@@ -8,6 +8,7 @@
 //! | `regs.rs`, `display.rs` | the register file |
 //! | `mmio.rs` | register accesses and their effects |
 //! | `gt.rs` | forcewake, FIFO, reset, pcode, TLB invalidation |
+//! | `wake.rs` | wakes and FIFOs that are slow |
 //! | `standby.rs`, `clocks.rs` | when the GT is in render standby, and when it is at work |
 //! | `later.rs` | what a fault has put off |
 //! | `irq.rs`, `errors.rs` | interrupts; errors and fault records |
@@ -47,6 +48,7 @@ pub mod mmu;
 pub mod real;
 pub mod regs;
 pub(crate) mod standby;
+pub(crate) mod wake;
 pub(crate) mod watchdog;
 pub mod writes;
 

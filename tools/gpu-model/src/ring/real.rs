@@ -36,6 +36,14 @@ crate::habits! {
         /// The acknowledge of forcewake stays up for 20 us after the release, while the well falls asleep.
         /// Upstream waits for it to go before it asks again.
         late_wake,
+        /// The acknowledge of forcewake comes late: after 20 ms the first time, and at random later. Upstream waits 50 ms.
+        late_ack,
+        /// GT_THREAD_STATUS says for 6 ms that threads have not woken, the first time after a wake and at random later.
+        /// Upstream waits 5 ms and goes on.
+        late_threads,
+        /// GTFIFOCTL has no free entries for 12 ms, the first time that it is read and at random, for a shorter time,
+        /// later. Upstream waits 10 ms and goes on.
+        full_fifo,
         /// What GFX_FLSH_CNTL throws away is gone with the next read of a register, for engines and for
         /// the aperture, which keeps translations too. Upstream reads the register back.
         late_flush,
@@ -44,6 +52,16 @@ crate::habits! {
         /// HEAD is not cleared when START is written, but shows START, on Gen4. Upstream writes HEAD after
         /// START, and again until it reads zero.
         start_in_head,
+        /// A reset of the whole device clears PGTBL_CTL of a 965 altogether, not its enable bit alone. Upstream keeps
+        /// base and size of the GGTT from the first probe on, and writes them when it enables the GGTT again.
+        lost_base,
+        /// CCID of a Gen4 has the context of a driver before this one, and says that it is valid: "the initial values of
+        /// the CCIDs are UNDEFINED" (G45 PRM V1b 5.8.1.1), and 5.9 lists none. No reset clears it until CCID is written.
+        /// Upstream resets the GPU first, and relies on it.
+        old_context,
+        /// What streamers of G45 and GM45 read ahead goes wrong where it passes from snooped pages to unsnooped ones, or
+        /// back. Upstream keeps a page between them.
+        reads_across,
     }
 }
 
@@ -57,6 +75,8 @@ const DISPLAY_PENDING: u32 = 0x0020_0080;
 const PM_PENDING: u32 = 0x70;
 /// Number of messages for one source that is not cleared that makes a storm.
 const STORM: u32 = 100;
+/// CCID of a driver before: a graphics address (bit 8) that no picture covers, with the extended part (bits 3 and 2).
+const OLD_CONTEXT: u32 = 0x0038_d10d;
 /// How long an acknowledge stays up, and how long the well then takes to wake again.
 const WELL_US: u64 = 20;
 /// Reads of GDRST until a late reset is done, and microseconds without any.
@@ -72,6 +92,8 @@ pub(crate) struct Left {
     bits: bool,
     /// The render ring runs as it was found.
     pub ring: bool,
+    /// CCID is as it was found, and valid.
+    pub ccid: bool,
     /// Standby is on as it was found.
     standby: bool,
     /// Work has been given since.
@@ -123,6 +145,10 @@ impl Core {
             self.set(reg::PMIMR, !PM_PENDING);
             self.set(reg::PMIER, PM_PENDING);
             self.set(reg::PMIIR, PM_PENDING);
+        }
+        if real.old_context && self.cfg.chip.gen4.is_some() {
+            self.left.ccid = true;
+            self.set_ring(EngineId::Rcs, ring::CCID, OLD_CONTEXT);
         }
         if real.lit && !met {
             self.light();

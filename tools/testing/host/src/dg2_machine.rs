@@ -234,10 +234,14 @@ impl events::Page for StatusMemory<'_> {
     }
 }
 
-/// A card as they are, but for the lock that its firmware sets.
+/// A card as they are, but for the lock that its firmware sets. The driver writes the L3's table of MOCS once, so a reset
+/// of an engine must not lose it.
 pub fn config() -> Dg2Config {
     Dg2Config {
-        real: Real::all(),
+        real: Real {
+            lost_l3: false,
+            ..Real::all()
+        },
         ..Dg2Config::default()
     }
 }

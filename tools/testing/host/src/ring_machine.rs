@@ -132,12 +132,22 @@ pub struct Setup {
     pub iommu: bool,
 }
 
+/// Habits of the machines here. The driver gives a device up whose threads take longer than 5 ms to wake; and tests
+/// count its reads of the FIFO's room, of which there are more if it shows none (`gen6_real` has that habit).
+pub fn habits() -> Real {
+    Real {
+        late_threads: false,
+        full_fifo: false,
+        ..Real::all()
+    }
+}
+
 impl Default for Setup {
     fn default() -> Self {
         Self {
             config: RingConfig {
                 gtt_mb: 1,
-                real: Real::all(),
+                real: habits(),
                 ..RingConfig::default()
             },
             iommu: false,
@@ -151,7 +161,7 @@ impl Setup {
         Self {
             config: RingConfig {
                 gtt_mb: 1,
-                real: Real::all(),
+                real: habits(),
                 ..RingConfig::of(&chip::IVB)
             },
             iommu: false,

@@ -35,8 +35,16 @@ fn setup(chip: &'static Chip, real: Real) -> Setup {
     }
 }
 
+/// Habits of the machines here. The driver does not clear CCID before its first context.
+fn habits() -> Real {
+    Real {
+        old_context: false,
+        ..Real::all()
+    }
+}
+
 fn machine(chip: &'static Chip) -> RingMachine {
-    RingMachine::new(&setup(chip, Real::all()))
+    RingMachine::new(&setup(chip, habits()))
 }
 
 /// A batch with privilege, as a user's may not store on 965.

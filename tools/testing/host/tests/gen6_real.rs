@@ -50,6 +50,8 @@ fn each_habit_is_lived_with() {
         "rc6",
         "pending",
         "late_wake",
+        "late_ack",
+        "full_fifo",
         "late_flush",
         "late_reset",
     ] {

@@ -44,13 +44,14 @@ pub const BLOCK: &[BlockRow] = &[
 
 /// Registers of all four.
 pub const GEN4: &[Row] = &[
-    // G-06: 31:12 and 7:4 base, 3:1 size, 0 enable. The firmware writes it before.
+    // G-06: 31:12 and 7:4 base, 3:1 size, 0 enable. The firmware writes it before; what a reset leaves of it is in
+    // `crate::gen4::reset`.
     Row(
         bits::PGTBL_CTL,
         "PGTBL_CTL",
         0,
         Write::Bits(0xffff_f0ff),
-        ALL_OF_IT,
+        KEPT,
     ),
     // 5.7.2: cleared by no write.
     Row(reg::PGTBL_ER, "PGTBL_ER", 0, Write::ReadOnly, ALL_OF_IT),
@@ -72,7 +73,7 @@ pub const GEN4: &[Row] = &[
     Row(CACHE_MODE_1, "CACHE_MODE_1", 0, MASKED, RENDER),
     // G-19: harmless.
     Row(0x2170, "GFX_FLSH_CNTL", 0, ALL, KEPT),
-    Row(0x2180, "CCID", 0, ALL, RENDER),
+    Row(bits::CCID, "CCID", 0, ALL, RENDER),
     // 5.8.1, G-16: lines of 64 bytes less one; 2 KB and an extended part of 1 KB, which are this model's.
     Row(0x21a0, "CXT_SIZE", 47, ALL, RENDER),
     Row(0x21d0, "ECOSKPD", 0, MASKED, RENDER),
