@@ -65,7 +65,11 @@ const STORES: usize = 32;
 pub(super) static RENDER: Recipe = Recipe {
     load: Some(load_render),
     switch: Some([&[ARB_OFF, NOOP], &[NOOP, ARB_ON]]),
-    ..Recipe::new(drop_render, finish_render, 8 + 4 + LOAD_DWORDS + 4 + 8 + 6 + 4)
+    ..Recipe::new(
+        drop_render,
+        finish_render,
+        8 + 4 + LOAD_DWORDS + 4 + 8 + 6 + 4,
+    )
 };
 /// Requests of the blitter.
 pub(super) static BLITTER: Recipe = Recipe {
@@ -110,11 +114,7 @@ fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Re
 }
 
 /// Loads a page directory on the render engine.
-fn load_render(
-    slot: GgttAddr,
-    mem: &EngineMemory,
-    out: &mut Commands<'_>,
-) -> Result<(), Overflow> {
+fn load_render(slot: GgttAddr, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
     flush_render(mem.scratch, 0, out)?;
     emit_directory(Base::RENDER, slot, mem, out)?;
     flush_render(mem.scratch, 0, out)

@@ -200,6 +200,19 @@ mod tests {
     }
 
     #[test]
+    fn a_tail_is_written_although_the_fifo_stays_full() {
+        // G-16: bits 6:0; 20 entries are the reserve.
+        for engine in [&RENDER, &BLITTER, &VIDEO] {
+            let mock = Mock::default();
+            mock.set(0x12_0008, 20);
+            let mut gt = Gt { fifo: 0, ..awake() };
+            submit(engine, &mock.hw(), &mut gt, tail(8), &mock).unwrap();
+            assert_eq!(mock.written(engine.base.at(0x30)), [8]);
+            assert_eq!(mock.warned.borrow().len(), 1);
+        }
+    }
+
+    #[test]
     fn a_tail_is_a_quadword() {
         let mock = Mock::default();
         submit(&RENDER, &mock.hw(), &mut awake(), tail(0xff00_0007), &mock).unwrap();
