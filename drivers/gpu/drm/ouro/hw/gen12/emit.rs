@@ -13,7 +13,7 @@
 //!   MI_ARB_ON_OFF off                         MI_ARB_ON_OFF off
 //!   PIPE_CONTROL  depth (render only)
 //!   PIPE_CONTROL  flush the write caches,
-//!                 drop TLB
+//!                 drop TLB                    MI_FLUSH_DW   flush
 //!   PIPE_CONTROL  store the number            MI_FLUSH_DW   store the number
 //!   MI_USER_INTERRUPT                         MI_USER_INTERRUPT
 //!   MI_ARB_ON_OFF on, MI_ARB_CHECK            MI_ARB_ON_OFF on, MI_ARB_CHECK
@@ -32,7 +32,9 @@
 //!   `MI_ARB_ON_OFF`, its list of privileges that all engines have it; all drivers rely on the
 //!   latter (M7).
 //! * Stores are not posted, so all earlier writes are visible before the seqno (S2, S3). On engines
-//!   with `MI_FLUSH_DW`, the flush and the store of the seqno are one command (S4).
+//!   with `MI_FLUSH_DW`, a flush without a store precedes the one that stores the seqno (S4, digest
+//!   §2.4): the parser waits for a flush, but not for the store behind it
+//!   (`gen12_emit_fini_breadcrumb_xcs`).
 //! * `PIPE_CONTROL` of compute lacks the bits of the 3D pipeline; render needs one for depth alone
 //!   before others (digest §2.4).
 //! * The flush and the store of the seqno have `PIPE_CONTROL`'s flush enable, as upstream
@@ -41,7 +43,7 @@
 use super::{
     commands::{
         BatchStart, Flush, PipeControl, ARB_CHECK, ARB_OFF, ARB_ON, NOOP, PARSE_AHEAD_OFF,
-        PARSE_AHEAD_ON, PREDICATE_OFF, USER_INTERRUPT,
+        PARSE_AHEAD_ON, PREDICATE_OFF, STALLING_FLUSH, USER_INTERRUPT,
     },
     engine::SEQNO_AT,
 };
@@ -62,7 +64,7 @@ const fn has_pipeline(class: EngineClass) -> bool {
 pub(super) const fn dwords(class: EngineClass) -> usize {
     let flushes = match has_pipeline(class) {
         true => 6 + 6 + 6 + 6,
-        false => 4 + 4,
+        false => 4 + 4 + 4,
     };
     2 + flushes + 6 + 3 + 1
 }
@@ -150,14 +152,8 @@ fn finish(
         let flags = pipe_bits::COMMAND_STALL | pipe_bits::FLUSH_ENABLE;
         out.put(&pipe(false, flags, Some(number)).encode())?;
     } else {
-        out.put(
-            &Flush {
-                invalidate_tlb: false,
-                invalidate_video: false,
-                store: number,
-            }
-            .encode_wide(),
-        )?;
+        out.put(&STALLING_FLUSH)?;
+        out.put(&Flush::storing(number.0, number.1).encode_wide())?;
     }
     out.put(&[USER_INTERRUPT, ARB_ON, ARB_CHECK])?;
     if !out.len().is_multiple_of(2) {
@@ -210,6 +206,8 @@ mod tests {
             0x0280_0100,
             // On; bit 8 the context's own space; predication off; off.
             0x0400_0001, 0x1880_0101, 0x0040_0000, 0x7f00, 0x0080_0000, 0x0400_0000,
+            // Digest §2.4: a flush alone, then the one that stores.
+            0x1300_0002, 0, 0, 0,
             0x1300_4002, 0x0002_0204, 0, 0x1234,
             0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
         ];
