@@ -26,8 +26,9 @@ fn with_mt_forcewake_the_device_is_woken_by_its_bit() {
     assert_eq!(
         mock.take(),
         [
-            Access::W(0xa188, 0x0001_0000),
-            Access::W(0xa18c, 0x0001_0000),
+            // G-15, upstream's fw_domain_reset: all bits are cleared.
+            Access::W(0xa188, 0xffff_0000),
+            Access::W(0xa18c, 0xffff_0000),
             Access::R(0x13_0040),
             Access::W(0xa188, 0x0001_0001),
             Access::R(0x13_0040),
@@ -49,9 +50,9 @@ fn where_they_may_not_it_is_asked_as_before() {
         GT2.wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
         assert_eq!(
             mock.written(0xa188),
-            [0x0001_0000, 0x0001_0001, 0x0001_0000]
+            [0xffff_0000, 0x0001_0001, 0x0001_0000]
         );
-        assert_eq!(mock.written(0xa18c), [0x0001_0000, 0x0001_0001]);
+        assert_eq!(mock.written(0xa18c), [0xffff_0000, 0x0001_0001]);
     }
 }
 

@@ -103,9 +103,10 @@ impl Forcewake {
     /// Tries the methods one after the other until one works. Returns its first answer that was
     /// late.
     fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<Option<Late>, DeviceError> {
-        // The firmware's requests would keep the device awake whatever the driver requests.
+        // Requests of the firmware or of a previous driver, by whatever bits, would keep the device
+        // awake whatever the driver requests; upstream clears them all, too (`fw_domain_reset`).
         for method in self.methods {
-            method.request(hw, false);
+            hw.regs.write32(method.request, masked(0, u16::MAX));
         }
         for tried in self.methods {
             let late = self.wake_by(tried, hw, wait)?;

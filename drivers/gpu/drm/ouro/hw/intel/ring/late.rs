@@ -2,9 +2,9 @@
 //! Answers that come late: of forcewake, the threads' status, the FIFO.
 //!
 //! The digest's times for them are upstream's (G-15, G-16, G-17); the document has none, and a
-//! device may take longer and still work. So a timeout is logged and the driver goes on, as upstream
-//! (`fw_domain_wait_ack_set`, `__gen6_gt_wait_for_thread_c0`, `__gen6_gt_wait_for_fifo`). Only a
-//! device that is gone is an error.
+//! device may take longer and still work. So a timeout is logged and the driver goes on, as
+//! upstream does (`fw_domain_wait_ack_set`, `__gen6_gt_wait_for_thread_c0`,
+//! `__gen6_gt_wait_for_fifo`). Only a device that is gone is an error.
 
 use crate::{generation::DeviceError, gt::Gt, io::Hw};
 
