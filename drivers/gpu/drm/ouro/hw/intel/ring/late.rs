@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Answers that come late: of forcewake, the threads' status, the FIFO.
+//! Answers that come late: of forcewake, the threads' status, the FIFO, the video engine.
 //!
-//! The digest's times for them are upstream's (G-15, G-16, G-17); the document has none, and a
+//! The digest's times for them are upstream's (G-15 to G-17, G-37); the document has none, and a
 //! device may take longer and still work. So a timeout is logged and the driver goes on, as
 //! upstream does (`fw_domain_wait_ack_set`, `__gen6_gt_wait_for_thread_c0`,
-//! `__gen6_gt_wait_for_fifo`). Only a device that is gone is an error.
+//! `__gen6_gt_wait_for_fifo`, `gen6_bsd_submit_request`). Only a device that is gone is an error.
 
 use crate::{generation::DeviceError, gt::Gt, io::Hw};
 
@@ -19,6 +19,8 @@ pub(crate) enum Late {
     Threads,
     /// The FIFO had no room.
     Fifo,
+    /// The video engine did not wake up before its tail was written.
+    Video,
 }
 
 impl Late {
@@ -28,6 +30,7 @@ impl Late {
             Self::Acknowledge => "forcewake: the request is not acknowledged in time",
             Self::Threads => "forcewake: threads are not in C0 in time",
             Self::Fifo => "the FIFO has no room in time: writes may be lost",
+            Self::Video => "the video engine does not wake up in time",
         }
     }
 
@@ -66,13 +69,19 @@ mod tests {
     fn each_is_logged_once_for_a_device() {
         let mock = Mock::default();
         let mut gt = Gt::default();
-        let all = [Late::Release, Late::Acknowledge, Late::Threads, Late::Fifo];
+        let all = [
+            Late::Release,
+            Late::Acknowledge,
+            Late::Threads,
+            Late::Fifo,
+            Late::Video,
+        ];
         for late in all.into_iter().chain(all) {
             late.log_once(&mock.hw(), &mut gt);
         }
         assert_eq!(*mock.warned.borrow(), all.map(Late::text));
         Late::Fifo.log(&mock.hw());
-        assert_eq!(mock.warned.borrow().len(), 5);
+        assert_eq!(mock.warned.borrow().len(), all.len() + 1);
     }
 
     #[test]
