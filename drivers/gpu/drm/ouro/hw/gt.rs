@@ -23,6 +23,8 @@ pub struct Gt {
     /// Number of entries of the last list written, by engine, in the backend's unit: a shorter list
     /// has to clear the rest.
     pub listed: [u8; MAX_ENGINES],
+    /// Warnings that were logged already, a bit each: they are logged once.
+    pub warned: u8,
     /// Event counts for statistics.
     pub counts: GtCounts,
 }

@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// Most dwords that a request takes in a ring, on any engine, without the golden state.
-pub(super) const MAX_EMIT: usize = 144;
+pub(super) const MAX_EMIT: usize = 148;
 /// Most completed requests that submissions leave to the tick.
 const MAX_UNRETIRED: u32 = 8;
 /// Most dwords of golden state.

@@ -25,6 +25,9 @@ pub(super) const PARSE_AHEAD_ON: u32 = ARB_CHECK | 1 << 8;
 /// `MI_BATCH_BUFFER_END` with the bit that marks the end of an image (row 9, D15).
 pub(super) const IMAGE_END: u32 = 0x0a << 23 | 1;
 
+/// `MI_FLUSH_DW` without a store: a flush that the parser waits for (row 27, S4).
+pub(super) const STALLING_FLUSH: [u32; 4] = [mi(0x26, 4), 0, 0, 0];
+
 /// Bits of an address in a PPGTT that a command can encode: 48 (§2.1).
 const ADDRESS_BITS: u32 = 48;
 

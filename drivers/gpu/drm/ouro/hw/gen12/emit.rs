@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! render, compute                           blitter, video
+//!   PIPE_CONTROL  depth
 //!   MI_ARB_CHECK  pre-parser off              MI_ARB_CHECK  pre-parser off
 //!   PIPE_CONTROL  drop TLB and read caches    MI_FLUSH_DW   drop TLB (and video caches)
 //!   MI_ARB_CHECK  pre-parser on               MI_ARB_CHECK  pre-parser on
@@ -11,9 +12,9 @@
 //!   MI_BATCH_BUFFER_START                     MI_BATCH_BUFFER_START
 //!   MI_SET_PREDICATE off                      MI_SET_PREDICATE off
 //!   MI_ARB_ON_OFF off                         MI_ARB_ON_OFF off
-//!   PIPE_CONTROL  depth (render only)
+//!   PIPE_CONTROL  depth
 //!   PIPE_CONTROL  flush the write caches,
-//!                 drop TLB
+//!                 drop TLB                    MI_FLUSH_DW   flush
 //!   PIPE_CONTROL  store the number            MI_FLUSH_DW   store the number
 //!   MI_USER_INTERRUPT                         MI_USER_INTERRUPT
 //!   MI_ARB_ON_OFF on, MI_ARB_CHECK            MI_ARB_ON_OFF on, MI_ARB_CHECK
@@ -32,16 +33,19 @@
 //!   `MI_ARB_ON_OFF`, its list of privileges that all engines have it; all drivers rely on the
 //!   latter (M7).
 //! * Stores are not posted, so all earlier writes are visible before the seqno (S2, S3). On engines
-//!   with `MI_FLUSH_DW`, the flush and the store of the seqno are one command (S4).
-//! * `PIPE_CONTROL` of compute lacks the bits of the 3D pipeline; render needs one for depth alone
-//!   before others (digest §2.4).
+//!   with `MI_FLUSH_DW`, a flush without a store precedes the one that stores the seqno (S4, digest
+//!   §2.4): the parser waits for a flush, but not for the store behind it
+//!   (`gen12_emit_fini_breadcrumb_xcs`).
+//! * `PIPE_CONTROL` of compute lacks the bits of the 3D pipeline. Before the one that invalidates
+//!   and before the one that flushes there is one for depth alone (workaround 14016712196, digest
+//!   §2.4), on compute too, as in upstream (`mtl_dummy_pipe_control`).
 //! * The flush and the store of the seqno have `PIPE_CONTROL`'s flush enable, as upstream
 //!   (`gen12_emit_fini_breadcrumb_rcs`), so that the store waits for the flushed data.
 
 use super::{
     commands::{
         BatchStart, Flush, PipeControl, ARB_CHECK, ARB_OFF, ARB_ON, NOOP, PARSE_AHEAD_OFF,
-        PARSE_AHEAD_ON, PREDICATE_OFF, USER_INTERRUPT,
+        PARSE_AHEAD_ON, PREDICATE_OFF, STALLING_FLUSH, USER_INTERRUPT,
     },
     engine::SEQNO_AT,
 };
@@ -61,8 +65,8 @@ const fn has_pipeline(class: EngineClass) -> bool {
 /// two switches of the pre-parser, batch, flush, seqno, end, and one for alignment.
 pub(super) const fn dwords(class: EngineClass) -> usize {
     let flushes = match has_pipeline(class) {
-        true => 6 + 6 + 6 + 6,
-        false => 4 + 4,
+        true => 2 * 6 + 3 * 6,
+        false => 4 + 4 + 4,
     };
     2 + flushes + 6 + 3 + 1
 }
@@ -75,6 +79,13 @@ const fn bits_of(class: EngineClass, flags: u32) -> u32 {
     }
 }
 
+/// Workaround 14016712196: it precedes a `PIPE_CONTROL` that flushes or invalidates.
+const DEPTH_ALONE: PipeControl = PipeControl {
+    data_pipeline: false,
+    flags: pipe_bits::DEPTH_FLUSH,
+    store: None,
+};
+
 /// Writes the commands of a request.
 pub(super) fn request(
     class: EngineClass,
@@ -82,6 +93,10 @@ pub(super) fn request(
     mem: &EngineMemory,
     out: &mut Commands<'_>,
 ) -> Result<(), Overflow> {
+    let piped = has_pipeline(class);
+    if piped {
+        out.put(&DEPTH_ALONE.encode())?;
+    }
     out.put(&[PARSE_AHEAD_OFF])?;
     invalidate(class, mem, out)?;
     out.put(&[PARSE_AHEAD_ON])?;
@@ -137,9 +152,7 @@ fn finish(
             flags,
             store,
         };
-        if class == EngineClass::Render {
-            out.put(&pipe(false, pipe_bits::DEPTH_FLUSH, None).encode())?;
-        }
+        out.put(&DEPTH_ALONE.encode())?;
         let flags = PipeControl::TILE_FLUSH
             | PipeControl::L3_FLUSH
             | pipe_bits::COMMAND_STALL
@@ -150,14 +163,8 @@ fn finish(
         let flags = pipe_bits::COMMAND_STALL | pipe_bits::FLUSH_ENABLE;
         out.put(&pipe(false, flags, Some(number)).encode())?;
     } else {
-        out.put(
-            &Flush {
-                invalidate_tlb: false,
-                invalidate_video: false,
-                store: number,
-            }
-            .encode_wide(),
-        )?;
+        out.put(&STALLING_FLUSH)?;
+        out.put(&Flush::storing(number.0, number.1).encode_wide())?;
     }
     out.put(&[USER_INTERRUPT, ARB_ON, ARB_CHECK])?;
     if !out.len().is_multiple_of(2) {
@@ -210,6 +217,8 @@ mod tests {
             0x0280_0100,
             // On; bit 8 the context's own space; predication off; off.
             0x0400_0001, 0x1880_0101, 0x0040_0000, 0x7f00, 0x0080_0000, 0x0400_0000,
+            // Digest §2.4: a flush alone, then the one that stores.
+            0x1300_0002, 0, 0, 0,
             0x1300_4002, 0x0002_0204, 0, 0x1234,
             0x0100_0000, 0x0400_0001, 0x0280_0000, 0,
         ];
@@ -225,6 +234,8 @@ mod tests {
     fn render_request_dword_by_dword() {
         #[rustfmt::skip]
         let expected = [
+            // Upstream's mtl_dummy_pipe_control: depth alone.
+            0x7a00_0004, 0x0000_0001, 0, 0, 0, 0,
             0x0280_0101,
             // Bits 29, 24, 20, 18, 15:14, 11, 10, 4, 3, 2.
             0x7a00_0004, 0x2114_4c1c, 0x0003_0000, 0, 0, 0,
@@ -244,9 +255,12 @@ mod tests {
     fn compute_has_no_bit_of_the_3d_pipeline() {
         #[rustfmt::skip]
         let expected = [
+            // Upstream's mtl_dummy_pipe_control, of every class: depth alone.
+            0x7a00_0004, 0x0000_0001, 0, 0, 0, 0,
             0x0280_0101,
             0x7a00_0004, 0x2114_4c0c, 0x0003_0000, 0, 0, 0,
             0x0280_0100,
+            0x7a00_0004, 0x0000_0001, 0, 0, 0, 0,
             0x7a00_0204, 0x0814_00a0, 0, 0, 0, 0,
             0x7a00_0004, 0x0110_4080, 0x0002_0200, 0, 0x1234, 0,
             0x0100_0000, 0x0400_0001, 0x0280_0000, 0,

@@ -5,7 +5,11 @@
 //! the card has. All are held together: writes to a sleeping domain are lost, and writes to the
 //! compute engines' submission queues do not wake theirs.
 
-use super::{engine::Well, fuses, poll, regs::masked};
+use super::{
+    engine::{Well, ALL},
+    fuses, poll,
+    regs::masked,
+};
 use crate::{
     generation::DeviceError,
     gt::Gt,
@@ -36,6 +40,8 @@ const RENDER: Unit = unit(0xa278, 0x0d84, "FORCEWAKE_ACK_RENDER");
 const DRIVER: u16 = 1 << 0;
 /// Bit 15 of request and acknowledge: a fallback if the first is not acknowledged.
 const FALLBACK: u16 = 1 << 15;
+/// The bits that the first wake clears: upstream's (`fw_domain_reset`), which keeps bit 12.
+const ANY: u16 = 0xefff;
 /// Microseconds until an acknowledge.
 const MICROS: u32 = 50_000;
 
@@ -57,6 +63,16 @@ fn of(well: Well) -> Option<Unit> {
 fn units(hw: &Hw<'_>) -> impl Iterator<Item = Unit> {
     let media = fuses::numbered(hw).filter_map(|(_, e)| of(e.well));
     [GT, RENDER].into_iter().chain(media)
+}
+
+/// Clears the requests of the firmware or of a previous driver: they would keep a domain awake
+/// whatever the driver requests. Media engines may be fused off, and their domains with them, so no
+/// acknowledge is waited for.
+fn clear(hw: &Hw<'_>) {
+    let media = ALL.iter().filter_map(|engine| of(engine.well));
+    for unit in [GT, RENDER].into_iter().chain(media) {
+        hw.regs.write32(unit.request, masked(0, ANY));
+    }
 }
 
 /// Waits until a domain's acknowledge has a bit set, or clear.
@@ -108,6 +124,10 @@ pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<()
     if gt.awake {
         return Ok(());
     }
+    // The card was not probed: this is the first wake.
+    if hw.card == 0 {
+        clear(hw);
+    }
     for unit in units(hw) {
         rouse(hw, &unit, &|answer, bit, on| {
             poll::spinning(hw.regs, wait, answer, MICROS, &|v| says(v, bit, on))
@@ -145,7 +165,7 @@ mod tests {
     use super::*;
     use crate::mock::{Access, Mock};
 
-    const ALL: [(u32, u32); 6] = [
+    const UNITS: [(u32, u32); 6] = [
         (0xa188, 0x13_0044),
         (0xa278, 0x0d84),
         (0xa540, 0x0d50),
@@ -157,7 +177,7 @@ mod tests {
     /// One that sleeps, and answers at once.
     fn device() -> Mock {
         let mock = Mock::default();
-        for (_, answer) in ALL {
+        for (_, answer) in UNITS {
             mock.fix(answer, 1);
             mock.script(answer, &[0]);
         }
@@ -167,7 +187,7 @@ mod tests {
     /// One that is awake.
     fn awake() -> Mock {
         let mock = device();
-        for (_, answer) in ALL {
+        for (_, answer) in UNITS {
             mock.script(answer, &[]);
         }
         mock
@@ -185,7 +205,7 @@ mod tests {
         let mock = device();
         let mut gt = Gt::default();
         wake(&probed(&mock), &mut gt, &mock).unwrap();
-        let expected: std::vec::Vec<_> = ALL
+        let expected: std::vec::Vec<_> = UNITS
             .iter()
             .flat_map(|(request, answer)| {
                 [
@@ -201,15 +221,24 @@ mod tests {
         assert_eq!(mock.take(), []);
         sleep(&probed(&mock), &mut gt);
         sleep(&probed(&mock), &mut gt);
-        assert_eq!(mock.take(), ALL.map(|(r, _)| Access::W(r, 0x0001_0000)));
+        assert_eq!(mock.take(), UNITS.map(|(r, _)| Access::W(r, 0x0001_0000)));
         assert!(!gt.awake);
     }
 
     #[test]
-    fn before_a_card_is_known_media_is_left_alone() {
+    fn the_first_wake_clears_all_requests() {
+        // Upstream's fw_domain_reset: 0xefff from Gen12 on, of all domains and without a wait.
         let mock = device();
         wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
-        assert_eq!(mock.take().len(), 6);
+        let log = mock.take();
+        assert_eq!(log[..6], UNITS.map(|(r, _)| Access::W(r, 0xefff_0000)));
+        // Before a card is known, no media domain is requested.
+        assert_eq!(log.len(), 6 + 6);
+        assert_eq!(log[7], Access::W(0xa188, 0x0001_0001));
+        // The fuses are known.
+        let mock = device();
+        wake(&probed(&mock), &mut Gt::default(), &mock).unwrap();
+        assert_eq!(mock.written(0xa188), [0x0001_0001]);
         let mock = awake();
         hold(&probed(&mock), &mock).unwrap();
         assert_eq!(mock.take().len(), 12);
@@ -220,7 +249,7 @@ mod tests {
         let mock = device();
         // It was released a moment ago: the old acknowledge is still set, clears, and is set again.
         mock.script(0x13_0044, &[1, 1, 1, 0, 0, 1]);
-        wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+        wake(&probed(&mock), &mut Gt::default(), &mock).unwrap();
         let (r, w) = (Access::R(0x13_0044), |v| Access::W(0xa188, v));
         let (off, on) = (w(0x0001_0000), w(0x0001_0001));
         assert_eq!(mock.take()[..8], [r, off, r, r, r, on, r, r]);
@@ -239,7 +268,13 @@ mod tests {
         wake(&mock.hw(), &mut gt, &mock).unwrap();
         assert_eq!(
             mock.written(0xa188),
-            [0x0001_0000, 0x8000_8000, 0x8000_0000, 0x0001_0001]
+            [
+                0xefff_0000,
+                0x0001_0000,
+                0x8000_8000,
+                0x8000_0000,
+                0x0001_0001
+            ]
         );
         assert_eq!(mock.warned.borrow().len(), 2);
         assert!(gt.awake);

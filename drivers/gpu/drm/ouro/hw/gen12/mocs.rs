@@ -13,8 +13,8 @@ use crate::io::Hw;
 
 /// The index of accesses that pass all caches of the GPU.
 pub(super) const UNCACHED: u8 = 1;
-/// Indices that there are.
-const INDICES: u32 = 64;
+/// Registers of the L3 table, each for two indices; there are 64.
+pub(super) const L3_REGISTERS: u32 = 32;
 
 /// L3 control of an index.
 #[bitfield(u16)]
@@ -57,13 +57,19 @@ const fn l3(index: u32) -> u16 {
 /// back (§3.3 row 5, §4.5).
 const KINDS: [u32; 8] = [3, 1, 2, 0, 3, 3, 3, 3];
 
-/// Writes all of them, to all instances ([`super::steering`]).
+/// Returns the value of a register of the L3 table.
+pub(super) const fn l3_pair(register: u32) -> u32 {
+    let first = register.wrapping_mul(2);
+    let (low, high) = (l3(first), l3(first.wrapping_add(1)));
+    low as u32 | (high as u32) << 16
+}
+
+/// Writes all of them, to all instances ([`super::steering`]). A start of render or compute writes
+/// the L3 table again ([`super::settings`]).
 pub(super) fn set(hw: &Hw<'_>) {
-    for pair in 0..INDICES / 2 {
-        let first = pair.wrapping_mul(2);
-        let (low, high) = (l3(first), l3(first.wrapping_add(1)));
-        let at = gt_reg::LNCF_MOCS.wrapping_add(pair.wrapping_mul(4));
-        hw.regs.write32(at, u32::from(low) | u32::from(high) << 16);
+    for register in 0..L3_REGISTERS {
+        let at = gt_reg::LNCF_MOCS.wrapping_add(register.wrapping_mul(4));
+        hw.regs.write32(at, l3_pair(register));
     }
     for (n, kind) in KINDS.iter().enumerate() {
         let at = gt_reg::PAT_INDEX.wrapping_add((n as u32).wrapping_mul(4));

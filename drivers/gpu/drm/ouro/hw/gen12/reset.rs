@@ -29,6 +29,9 @@ const WELLS: poll::Named = poll::Named {
 };
 /// Microseconds of a reset: ten times the digest's value.
 const RESET_MICROS: u32 = 20_000;
+/// Microseconds after a reset during which registers still change: upstream's
+/// (`gen6_hw_domain_reset`).
+const SETTLE_MICROS: u32 = 50;
 /// Microseconds until an engine is ready: ten times the digest's value.
 const READY_MICROS: u32 = 7_000;
 /// Microseconds until domains requested by an engine's commands are awake: ten times upstream's
@@ -98,14 +101,16 @@ fn domain(engine: &ListEngine) -> u32 {
     }
 }
 
-/// Sets reset bits, and waits until they have cleared themselves.
+/// Sets reset bits, and waits until they have cleared themselves and the registers are settled.
 fn set_bits(hw: &Hw<'_>, bits: u32, wait: &dyn SleepWait) -> Result<u32, DeviceError> {
     // Twice: some units may leave the first reset before others that they communicate with.
     let once = || {
         hw.regs.write32(GDRST.offset, bits);
         poll::sleeping(hw.regs, wait, GDRST, RESET_MICROS, &|v| v & bits == 0)
     };
-    once().and_then(|_| once())
+    let done = once().and_then(|_| once());
+    wait.pause(SETTLE_MICROS);
+    done
 }
 
 /// Resets the engines of `scope`, and keeps forcewake.
@@ -192,6 +197,8 @@ mod tests {
                 r(0x941c),
                 w(0x941c, 4),
                 r(0x941c),
+                // Upstream's gen6_hw_domain_reset: 50 us until the registers are settled.
+                Access::Pause(50),
                 w(0x2_20d0, 0x0001_0000),
                 w(0xa188, 0x0001_0001),
                 r(0x13_0044),
@@ -210,6 +217,12 @@ mod tests {
         for base in [0x2000, 0x2_2000] {
             assert_eq!(mock.written(base + 0xd0), [0x0001_0001, 0x0001_0000]);
         }
+        let log = mock.take();
+        let settled = |bits| {
+            let last = log.iter().rposition(|a| *a == Access::W(0x941c, bits));
+            log[last.unwrap()..][1..3] == [Access::R(0x941c), Access::Pause(50)]
+        };
+        assert!(settled(6) && settled(1));
     }
 
     #[test]

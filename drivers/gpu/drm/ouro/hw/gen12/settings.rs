@@ -21,8 +21,8 @@ use crate::{
 enum SettingAt {
     /// So many consecutive dwords at this offset from the engine's base.
     Engine(u32, u32),
-    /// At this absolute offset, for all engines.
-    Card(u32),
+    /// So many consecutive dwords at this absolute offset, for all engines.
+    Card(u32, u32),
 }
 
 /// The kind of a setting.
@@ -43,6 +43,8 @@ enum Value {
     Open(u32),
     /// The compute slices, of these bits of a masked register.
     Slices(u16),
+    /// Cache control by index ([`mocs`]).
+    L3,
 }
 
 const fn bits(set: u16, clear: u16) -> Value {
@@ -68,7 +70,7 @@ const CACHING: (u16, u16) = {
 };
 
 /// All settings, in the order in which they are written.
-static SETTINGS: [Setting; 5] = [
+static SETTINGS: [Setting; 6] = [
     Setting {
         name: "CMD_CCTL",
         on: ALL,
@@ -95,14 +97,22 @@ static SETTINGS: [Setting; 5] = [
     Setting {
         name: "RCU_MODE",
         on: &[Render, Compute],
-        at: SettingAt::Card(gt_reg::RCU_MODE),
+        at: SettingAt::Card(gt_reg::RCU_MODE, 1),
         to: bits(gt_reg::RCU_MODE_COMPUTE | gt_reg::RCU_MODE_FIXED, 0),
     },
     Setting {
         name: "CCS_MODE",
         on: &[Render, Compute],
-        at: SettingAt::Card(gt_reg::CCS_MODE),
+        at: SettingAt::Card(gt_reg::CCS_MODE, 1),
         to: Value::Slices(gt_reg::CCS_MODE_ALL),
+    },
+    // A reset of render loses it: upstream writes it at each start of render
+    // (`intel_mocs_init_engine`), and has the microcontroller restore it after an engine's reset.
+    Setting {
+        name: "LNCFCMOCS",
+        on: &[Render, Compute],
+        at: SettingAt::Card(gt_reg::LNCF_MOCS, mocs::L3_REGISTERS),
+        to: Value::L3,
     },
 ];
 
@@ -118,6 +128,7 @@ fn held(engine: &ListEngine, hw: &Hw<'_>, setting: &Setting, n: u32) -> Held {
             let slices = fuses::slices(hw);
             Held::Bits(slices, all & !slices)
         }
+        Value::L3 => Held::Dword(mocs::l3_pair(n)),
     }
 }
 
@@ -130,7 +141,7 @@ fn of<'a>(
     its.flat_map(move |setting| {
         let (first, n) = match setting.at {
             SettingAt::Engine(reg, n) => (engine.base.at(reg), n),
-            SettingAt::Card(offset) => (offset, 1),
+            SettingAt::Card(offset, n) => (offset, n),
         };
         (0..n).map(move |i| {
             let offset = first.wrapping_add(i.wrapping_mul(4));
@@ -173,7 +184,13 @@ mod tests {
     use super::*;
     use crate::{gen12::engine, mock::Mock};
 
-    /// Offsets of digest §3.2 rows 24, 23, 40 and 79, §3.3 row 18.
+    /// The L3 table of digest §5.4, by register.
+    fn l3_table() -> impl Iterator<Item = (u32, u32)> {
+        let values = [0x00d0_0090, 0x00b0_0050].into_iter();
+        (0xb020..).step_by(4).zip(values.chain([0x00b0_00b0; 30]))
+    }
+
+    /// Offsets of digest §3.2 rows 24, 23, 40 and 79, §3.3 rows 14 and 18.
     #[test]
     fn each_engine_sets_its_own() {
         for engine in engine::ALL {
@@ -199,6 +216,12 @@ mod tests {
             };
             assert_eq!(mock.written(0x1_4800), compute[0]);
             assert_eq!(mock.written(0x1_4804), compute[1]);
+            let shares_l3 = matches!(engine.class(), Render | Compute);
+            for (register, value) in l3_table() {
+                let expected = [value];
+                let expected = if shares_l3 { &expected[..] } else { &[] };
+                assert_eq!(mock.written(register), expected, "{register:x}");
+            }
         }
     }
 
@@ -216,6 +239,9 @@ mod tests {
             }
             mock.set(0x1_4800, 3);
             mock.set(0x1_4804, 0xfff);
+            for (register, value) in l3_table() {
+                mock.set(register, value);
+            }
             mock
         };
         assert_eq!(lost(rcs, &good().hw()), None);
@@ -228,6 +254,8 @@ mod tests {
             (0x1_4800, 2, "RCU_MODE"),
             (0x1_4800, 1, "RCU_MODE"),
             (0x1_4804, 0xff8, "CCS_MODE"),
+            (0xb020, 0, "LNCFCMOCS"),
+            (0xb09c, 0x00b0_0090, "LNCFCMOCS"),
         ] {
             let mock = good();
             mock.set(offset, value);

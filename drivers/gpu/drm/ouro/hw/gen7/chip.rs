@@ -3,8 +3,9 @@
 //! methods.
 //!
 //! Multi-threaded forcewake has a request bit for each of several users. The firmware may have left
-//! it disabled; a register in the power well tells (V-04). So the first wake tries it, and if the
-//! device does not wake or reports it disabled, uses the method of Gen6.
+//! it disabled; a register tells (V-04). That one is in the power well, and reads 0 while the
+//! device sleeps. So the first wake tries this method, and uses that of Gen6 if the register says
+//! so.
 
 use super::{
     engine::RINGS,

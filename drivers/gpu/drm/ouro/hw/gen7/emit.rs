@@ -5,6 +5,7 @@
 //! render                                     video, blitter
 //!   PIPE_CONTROL  stall                        MI_FLUSH_DW   invalidate TLBs (and video caches)
 //!   PIPE_CONTROL  invalidate TLBs, read caches
+//!   PIPE_CONTROL  flush the write caches       MI_FLUSH_DW   flush
 //!   MI_LOAD_REGISTER_IMM  groups, directory    MI_LOAD_REGISTER_IMM  groups, directory
 //!   MI_STORE_REGISTER_MEM directory            MI_STORE_REGISTER_MEM directory
 //!   MI_LOAD_REGISTER_IMM  INSTPM               MI_LOAD_REGISTER_IMM  INSTPM
@@ -30,9 +31,10 @@
 //! invalidates the TLBs (VCS §1.2.7); its address has bit 5 clear (an erratum, VCS-066).
 //!
 //! A request loads a page directory if it differs from the engine's, or has got entries since it
-//! was loaded (VCS-004): see [`emit_directory`]. A flush with a store separates the load from the
-//! second invalidation: upstream found that engines need the additional pass (`load_pd_dir`,
-//! `switch_mm`).
+//! was loaded (VCS-004): see [`emit_directory`]. A flush with a store separates the first
+//! invalidation from the load, and the load from the second invalidation, as in upstream
+//! (`switch_mm`, `load_pd_dir`). Upstream found the first of them to be vital: the invalidation and
+//! its own store are not enough of a barrier before the load.
 
 use core::num::NonZeroU32;
 
@@ -61,12 +63,13 @@ const STORES: usize = 32;
 
 /// Requests of the render engine.
 pub(super) static RENDER: Recipe = Recipe {
-    load: Some(|slot, mem, out| {
-        emit_directory(Base::RENDER, slot, mem, out)?;
-        flush_render(mem.scratch, 0, out)
-    }),
+    load: Some(load_render),
     switch: Some([&[ARB_OFF, NOOP], &[NOOP, ARB_ON]]),
-    ..Recipe::new(drop_render, finish_render, 8 + LOAD_DWORDS + 4 + 8 + 6 + 4)
+    ..Recipe::new(
+        drop_render,
+        finish_render,
+        8 + 4 + LOAD_DWORDS + 4 + 8 + 6 + 4,
+    )
 };
 /// Requests of the blitter.
 pub(super) static BLITTER: Recipe = Recipe {
@@ -80,7 +83,7 @@ pub(super) static VIDEO: Recipe = Recipe {
     ..Recipe::new(drop_video, finish_other, OTHER_DWORDS + Watchdog::DWORDS)
 };
 /// The largest number of dwords on the engines without a 3D pipeline.
-const OTHER_DWORDS: usize = 4 + LOAD_DWORDS + 4 + 4 + 4 + 3 * STORES + 4;
+const OTHER_DWORDS: usize = 4 + 4 + LOAD_DWORDS + 4 + 4 + 4 + 3 * STORES + 4;
 
 /// Assumed length of a tick of the video engine's watchdog.
 const TICK_NS: NonZeroU32 = NonZeroU32::new(80).unwrap();
@@ -110,6 +113,13 @@ fn finish_render(seqno: Seqno, mem: &EngineMemory, out: &mut Commands<'_>) -> Re
     flush_render(number_at(mem)?, seqno.0, out)
 }
 
+/// Loads a page directory on the render engine.
+fn load_render(slot: GgttAddr, mem: &EngineMemory, out: &mut Commands<'_>) -> Result<(), Overflow> {
+    flush_render(mem.scratch, 0, out)?;
+    emit_directory(Base::RENDER, slot, mem, out)?;
+    flush_render(mem.scratch, 0, out)
+}
+
 /// Loads a page directory on an engine without a 3D pipeline.
 fn load_other(
     engine: Base,
@@ -117,6 +127,7 @@ fn load_other(
     mem: &EngineMemory,
     out: &mut Commands<'_>,
 ) -> Result<(), Overflow> {
+    flush_other(mem, out)?;
     emit_directory(engine, slot, mem, out)?;
     flush_other(mem, out)
 }

@@ -39,7 +39,7 @@ pub(super) const LOAD_DWORDS: usize = 5 + 3 + 3;
 /// Writes commands that load a page directory: all groups, then the base, whose write loads them
 /// (VCS-004, VCS-040). Like the upstream driver (`load_pd_dir`), they then store the base, so that
 /// the parser waits for the load, and set the bit of [`INSTPM`] that invalidates TLBs. A flush must
-/// follow, and an invalidation.
+/// precede, and a flush and an invalidation must follow.
 ///
 /// The document says that the bit acts in a synchronous flush (VCS-023), which no command can ask
 /// for while the ring runs. Upstream is the witness that it is set here: engines cache the entries

@@ -78,11 +78,13 @@ fn render_loads_a_directory_before_a_context() {
     let expected: &[u32] = &[
         0x7a00_0002, 0x0010_0002, 0, 0,
         0x7a00_0002, 0x0115_4c1c, 0x0003_0000, 0,
+        // Upstream's switch_mm: EMIT_FLUSH before load_pd_dir, with the bits of the request's end.
+        0x7a00_0002, 0x0110_50a1, 0x0003_0000, 0,
         // VCS-004, VCS-040, V-05: PP_DCLV, then PP_DIR_BASE; length 2n - 1.
         0x1100_0003, 0x2220, 0xffff_ffff, 0x2228, 0x0040_0000,
         // VCS §1.2.11: bit 22 selects the GGTT.
         0x1240_0001, 0x2228, 0x0003_0000,
-        // Upstream's load_pd_dir: INSTPM bit 9; then a flush, with the bits of the request's end.
+        // Upstream's load_pd_dir: INSTPM bit 9; then the same flush.
         0x1100_0001, 0x20c0, 0x0200_0200,
         0x7a00_0002, 0x0110_50a1, 0x0003_0000, 0,
         // TLB entries of the previous directory.
@@ -118,6 +120,8 @@ fn others_load_a_directory_of_their_own_engine() {
         #[rustfmt::skip]
         let expected = [
             drop, 0x0003_0004, 0, 0,
+            // Upstream's switch_mm: EMIT_FLUSH before load_pd_dir.
+            0x1300_4002, 0x0003_0004, 0, 0,
             0x1100_0003, base + 0x220, 0xffff_ffff, base + 0x228, 0x0040_0000,
             0x1240_0001, base + 0x228, 0x0003_0000,
             // Upstream's load_pd_dir: INSTPM bit 9; MI_FLUSH_DW with a store.
@@ -141,7 +145,7 @@ fn others_load_a_directory_of_their_own_engine() {
         assert_eq!(emitted(recipe, &longest).len(), recipe.dwords);
         // No load if the directory stays the same.
         let stay = emitted(recipe, &STAY);
-        assert_eq!(all.len() - stay.len(), 18);
+        assert_eq!(all.len() - stay.len(), 22);
         assert!(!stay.contains(&(base + 0x228)));
     }
 }
@@ -265,7 +269,7 @@ proptest! {
         };
         let all = emitted(recipe, &r);
         prop_assert_eq!(all.len() % 2, 0);
-        prop_assert!(all.len() <= inline + [46, 132, 144][kind]);
+        prop_assert!(all.len() <= inline + [50, 136, 148][kind]);
     }
 }
 
@@ -273,6 +277,6 @@ proptest! {
 fn the_bounds_are_even() {
     assert_eq!(
         [RENDER.dwords, BLITTER.dwords, VIDEO.dwords],
-        [46, 132, 144]
+        [50, 136, 148]
     );
 }

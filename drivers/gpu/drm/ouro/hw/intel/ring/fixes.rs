@@ -106,10 +106,15 @@ mod tests {
     }
 
     #[test]
-    fn without_room_nothing_is_written() {
+    fn without_room_they_are_written_with_a_warning() {
         let mock = Mock::default();
         let fixes = [Fix::write(0xb01c, 1)];
+        apply(&CHIP, &mock.hw(), &[&fixes], &mock).unwrap();
+        assert_eq!(mock.written(0xb01c), [1]);
+        assert_eq!(mock.warned.borrow().len(), 1);
+        // Nothing is written to a device that is gone.
+        mock.gone.set(true);
         assert!(apply(&CHIP, &mock.hw(), &[&fixes], &mock).is_err());
-        assert_eq!(mock.written(0xb01c), []);
+        assert_eq!(mock.written(0xb01c), [1]);
     }
 }

@@ -4,9 +4,12 @@
 //! Registers below 0x4_0000 are in a power well that the device turns off when it idles. A
 //! forcewake bit keeps it on. The core holds forcewake from before it publishes work until the work
 //! is retired, so that neither a submission nor an interrupt has to wait for the device.
+//!
+//! A device that answers late is taken to be awake, with a warning ([`Late`]).
 
 use super::{
     fifo::{self, Fifo},
+    late::{in_time, Late},
     regs::masked,
     RingChip,
 };
@@ -25,7 +28,8 @@ pub(crate) struct Method {
     pub(crate) on: u16,
     /// The register whose bit 0 acknowledges the request.
     pub(crate) answer: poll::Named,
-    /// Returns whether the machine uses this method. The device is awake.
+    /// Returns whether the machine uses this method. The device is awake; if this method has not
+    /// woken it, registers read 0.
     pub(crate) works: fn(&Hw<'_>) -> bool,
 }
 
@@ -67,42 +71,51 @@ impl Forcewake {
         }
     }
 
-    /// Requests forcewake by one method, and waits until the device is awake.
+    /// Requests forcewake by one method, and waits until the device is awake. Returns the first
+    /// answer that was late.
     fn wake_by(
         &self,
         method: &Method,
         hw: &Hw<'_>,
         wait: &dyn AtomicWait,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<Option<Late>, DeviceError> {
+        let spin = |what, micros, done: &dyn Fn(u32) -> bool| {
+            in_time(poll::spinning(hw.regs, wait, what, micros, done))
+        };
+        let mut late = None;
         // An acknowledgement of an earlier request must not count as one of this request.
         if is_awake(hw.regs.read32(method.answer.offset)) {
             method.request(hw, false);
-            poll::spinning(hw.regs, wait, method.answer, ACK_MICROS, &|v| !is_awake(v))?;
-        }
-        method.request(hw, true);
-        poll::spinning(hw.regs, wait, method.answer, ACK_MICROS, &is_awake)?;
-        poll::spinning(hw.regs, wait, self.threads, THREADS_MICROS, &|v| {
-            self.in_c0(v)
-        })?;
-        Ok(())
-    }
-
-    /// Tries the methods one after the other until one works.
-    fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<(), DeviceError> {
-        // The firmware's requests would keep the device awake whatever the driver requests.
-        for method in self.methods {
-            method.request(hw, false);
-        }
-        let mut found = Err(DeviceError::Timeout("FORCEWAKE"));
-        for method in self.methods {
-            found = self.wake_by(method, hw, wait);
-            match found {
-                Ok(()) if (method.works)(hw) => return Ok(()),
-                Err(DeviceError::Gone) => return found,
-                _ => method.request(hw, false),
+            if !spin(method.answer, ACK_MICROS, &|v| !is_awake(v))? {
+                late = Some(Late::Release);
             }
         }
-        found.and(Err(DeviceError::Unsupported("forcewake by neither method")))
+        method.request(hw, true);
+        if !spin(method.answer, ACK_MICROS, &is_awake)? {
+            late = late.or(Some(Late::Acknowledge));
+        }
+        if !spin(self.threads, THREADS_MICROS, &|v| self.in_c0(v))? {
+            late = late.or(Some(Late::Threads));
+        }
+        Ok(late)
+    }
+
+    /// Tries the methods one after the other until one works. Returns its first answer that was
+    /// late.
+    fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<Option<Late>, DeviceError> {
+        // Requests of the firmware or of a previous driver, by whatever bits, would keep the device
+        // awake whatever the driver requests; upstream clears them all, too (`fw_domain_reset`).
+        for method in self.methods {
+            hw.regs.write32(method.request, masked(0, u16::MAX));
+        }
+        for tried in self.methods {
+            let late = self.wake_by(tried, hw, wait)?;
+            if (tried.works)(hw) {
+                return Ok(late);
+            }
+            tried.request(hw, false);
+        }
+        Err(DeviceError::Unsupported("forcewake by neither method"))
     }
 
     const fn in_c0(&self, status: u32) -> bool {
@@ -127,6 +140,8 @@ const fn is_awake(ack: u32) -> bool {
 }
 
 /// Wakes the device, unless it is awake.
+///
+/// Errors: [`DeviceError::Gone`], or [`DeviceError::Unsupported`] if no method works.
 pub(crate) fn wake(
     chip: &RingChip,
     hw: &Hw<'_>,
@@ -137,9 +152,12 @@ pub(crate) fn wake(
         return Ok(());
     }
     if let Some(w) = &chip.wake {
-        match w.method(hw) {
+        let late = match w.method(hw) {
             Some(method) => w.wake_by(method, hw, wait)?,
             None => w.find(hw, wait)?,
+        };
+        if let Some(late) = late {
+            late.log_once(hw, gt);
         }
         w.clear_lost(hw);
         (w.fast)(hw);
@@ -169,14 +187,21 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
 }
 
 /// Makes sure that the device is awake and stays so, for callers without `Gt`: a reset may have
-/// lost the request.
+/// lost the request. Errors: as [`wake`].
 pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     if let Some(w) = &chip.wake {
         let method = w.method(hw).or(w.methods.first());
         let method = method.ok_or(DeviceError::Unsupported("forcewake by neither method"))?;
         method.request(hw, true);
-        poll::sleeping(hw.regs, wait, method.answer, ACK_MICROS, &is_awake)?;
-        poll::sleeping(hw.regs, wait, w.threads, THREADS_MICROS, &|v| w.in_c0(v))?;
+        let sleep = |what, micros, done: &dyn Fn(u32) -> bool| {
+            in_time(poll::sleeping(hw.regs, wait, what, micros, done))
+        };
+        if !sleep(method.answer, ACK_MICROS, &is_awake)? {
+            Late::Acknowledge.log(hw);
+        }
+        if !sleep(w.threads, THREADS_MICROS, &|v| w.in_c0(v))? {
+            Late::Threads.log(hw);
+        }
         w.clear_lost(hw);
     }
     Ok(())
@@ -259,22 +284,53 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_does_not_wake_up_is_named() {
-        let mock = Mock::default();
+    fn a_late_answer_is_logged_once_and_work_goes_on() {
+        // Upstream goes on after each: fw_domain_wait_ack_clear, fw_domain_wait_ack_set,
+        // __gen6_gt_wait_for_thread_c0.
+        for (register, value, what) in [
+            (0x13_0090, 3, "acknowledgement does not clear"),
+            (0x13_0090, 0, "not acknowledged"),
+            (0x13_805c, 4, "not in C0"),
+        ] {
+            let mock = device();
+            mock.script(register, &[]);
+            mock.fix(register, value);
+            let mut gt = Gt::default();
+            wake(&CHIP, &mock.hw(), &mut gt, &mock).unwrap();
+            assert!(gt.awake);
+            assert_eq!(mock.written(0xa18c).last(), Some(&0x0001_0001));
+            // The room was counted: a submission need not read it.
+            assert_eq!(gt.fifo, 44);
+            sleep(&CHIP, &mock.hw(), &mut gt);
+            if register != 0x13_0090 {
+                mock.script(0x13_0090, &[0]);
+            }
+            wake(&CHIP, &mock.hw(), &mut gt, &mock).unwrap();
+            let warned = mock.warned.borrow();
+            assert!(warned.len() == 1 && warned[0].contains(what), "{warned:?}");
+        }
+    }
+
+    #[test]
+    fn a_reset_goes_on_after_a_late_answer() {
+        for (register, value) in [(0x13_0090, 0), (0x13_805c, 4)] {
+            let mock = device();
+            mock.script(register, &[]);
+            mock.fix(register, value);
+            hold(&CHIP, &mock.hw(), &mock).unwrap();
+            assert_eq!(mock.warned.borrow().len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_gone_does_not_wake_up() {
+        let mock = device();
+        mock.gone.set(true);
         let mut gt = Gt::default();
         let r = wake(&CHIP, &mock.hw(), &mut gt, &mock);
-        assert_eq!(r, Err(DeviceError::Timeout("FORCEWAKE_ACK")));
-        assert!(!gt.awake);
-        let mock = device();
-        mock.fix(0x13_805c, 4);
-        let r = wake(&CHIP, &mock.hw(), &mut gt, &mock);
-        assert_eq!(r, Err(DeviceError::Timeout("GT_THREAD_STATUS")));
-        assert!(!gt.awake);
-        mock.gone.set(true);
-        assert_eq!(
-            wake(&CHIP, &mock.hw(), &mut gt, &mock),
-            Err(DeviceError::Gone)
-        );
+        assert_eq!((r, gt.awake), (Err(DeviceError::Gone), false));
+        let r = hold(&CHIP, &mock.hw(), &mock);
+        assert_eq!(r, Err(DeviceError::Gone));
     }
 
     #[test]

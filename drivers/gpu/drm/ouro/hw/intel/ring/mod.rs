@@ -3,10 +3,10 @@
 //!
 //! A [`RingChip`] describes such a machine; all functions take one. `engine` starts and stops
 //! rings, `emit` and `pipe_control` write requests, `submit` writes tails. `forcewake` and `fifo`
-//! keep the device accessible, `fixes` applies workarounds and settings, `reset` resets, `golden`
-//! has the golden state of contexts. `check` decides which batches run privileged. `interrupts`,
-//! `errors` and `watchdog` report completions, errors and batches that run too long. `regs` has the
-//! registers of an engine.
+//! keep the device accessible, and `late` logs that they had to wait too long. `fixes` applies
+//! workarounds and settings, `reset` resets, `golden` has the golden state of contexts. `check`
+//! decides which batches run privileged. `interrupts`, `errors` and `watchdog` report completions,
+//! errors and batches that run too long. `regs` has the registers of an engine.
 
 pub(crate) mod check;
 pub(crate) mod emit;
@@ -17,6 +17,7 @@ pub(crate) mod fixes;
 pub(crate) mod forcewake;
 pub(crate) mod golden;
 pub(crate) mod interrupts;
+pub(crate) mod late;
 pub(crate) mod pipe_control;
 pub(crate) mod regs;
 pub(crate) mod reset;

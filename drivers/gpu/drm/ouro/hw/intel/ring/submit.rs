@@ -8,6 +8,7 @@
 use super::{
     engine::RingEngine,
     fifo,
+    late::{in_time, Late},
     regs::{self, masked},
 };
 use crate::{
@@ -84,7 +85,10 @@ fn with_handshake(
     hw.regs.write32(psmi.offset, masked(0, regs::PSMI_NO_SLEEP));
     gt.counts.port_extra_writes = gt.counts.port_extra_writes.wrapping_add(3);
     gt.counts.port_extra_reads = gt.counts.port_extra_reads.wrapping_add(reads.get());
-    awake.map(|_| ())
+    if !in_time(awake)? {
+        Late::Video.log_once(hw, gt);
+    }
+    Ok(())
 }
 
 /// Ends a wait for an event (§5.3.7.2). Returns whether the engine was waiting for one.
@@ -164,14 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn a_video_engine_that_stays_asleep_is_an_error_and_may_sleep_again() {
+    fn a_video_engine_that_stays_asleep_is_warned_of_and_may_sleep_again() {
         let mock = Mock::default();
         mock.fix(0x1_2050, 8);
         let mut gt = awake();
-        assert_eq!(
-            submit(&VIDEO, &mock.hw(), &mut gt, tail(0x40), &mock),
-            Err(DeviceError::Timeout("PSMI_CTL"))
-        );
+        // The tail is written: to report that the work was not submitted would be wrong.
+        submit(&VIDEO, &mock.hw(), &mut gt, tail(0x40), &mock).unwrap();
+        assert_eq!(mock.warned.borrow().len(), 1);
         let log = mock.take();
         assert_eq!(
             log[log.len() - 2..],
@@ -197,6 +200,19 @@ mod tests {
             ]
         );
         assert_eq!(gt.counts.fifo_reads, 1);
+    }
+
+    #[test]
+    fn a_tail_is_written_although_the_fifo_stays_full() {
+        // G-16: bits 6:0; 20 entries are the reserve.
+        for engine in [&RENDER, &BLITTER, &VIDEO] {
+            let mock = Mock::default();
+            mock.set(0x12_0008, 20);
+            let mut gt = Gt { fifo: 0, ..awake() };
+            submit(engine, &mock.hw(), &mut gt, tail(8), &mock).unwrap();
+            assert_eq!(mock.written(engine.base.at(0x30)), [8]);
+            assert_eq!(mock.warned.borrow().len(), 1);
+        }
     }
 
     #[test]
