@@ -283,6 +283,35 @@ int device_look(const struct place *place, struct looked_at *seen)
 	return seen->entries ? 0 : -EIO;
 }
 
+int device_registers(const struct place *place, const unsigned int *offsets, __u32 *values,
+		     unsigned int count)
+{
+	const size_t size = 512 << 10;
+	unsigned int vendor, i;
+	const __u32 *bar;
+	char path[128];
+	int got, fd;
+
+	got = number_of(place, "vendor", &vendor);
+	if (got)
+		return got;
+	if (vendor != 0x8086)
+		return -EOPNOTSUPP;
+	snprintf(path, sizeof(path), DEVICES "%s/resource0", place->name);
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		return -errno;
+	bar = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	got = bar == MAP_FAILED ? -errno : 0;
+	close(fd);
+	if (got)
+		return got;
+	for (i = 0; i < count; i++)
+		values[i] = __atomic_load_n(bar + offsets[i] / 4, __ATOMIC_RELAXED);
+	munmap((void *)bar, size);
+	return 0;
+}
+
 /* A file of an engine. */
 static int file_of(const struct gpu *gpu, const char *engine, const char *name, char *path,
 		   size_t size)

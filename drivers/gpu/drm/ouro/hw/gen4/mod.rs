@@ -278,6 +278,23 @@ impl Generation for Gen4 {
         (self.family.reset)(hw, wait)
     }
 
+    /// Upstream does not reset a 965 when it is unloaded, either. A reset disables the GGTT (§5.9),
+    /// through which a lit plane reads, until [`PgtblCtl`] is written.
+    fn end_work(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        idle: bool,
+        wait: &dyn SleepWait,
+    ) -> Result<(), DeviceError> {
+        if idle && self.family.reset_darkens {
+            return Ok(());
+        }
+        let done = self.reset(hw, ResetScope::All, wait);
+        self.switch_table_on(hw, topo)?;
+        done
+    }
+
     fn gtt_flush(&self, hw: &Hw<'_>) {
         translation::flush(hw);
     }

@@ -146,6 +146,46 @@ fn after_a_hang_all_chips_are_reset() {
 }
 
 #[test]
+fn at_the_end_an_idle_965_is_not_reset() {
+    // G-20: the reset of a 965 resets its display. §5.9: it disables the GGTT.
+    let ring = Access::W(0x203c, 0);
+    for (chip, resets, table) in [
+        (&DESKTOP_965, [0x01, 0x00], 0x7f80_0001),
+        (&MOBILE_965, [0x01, 0x00], 0x7f80_0001),
+        (&DESKTOP_G4X, [0x0d, 0x05], 0x7f80_0006),
+        (&MOBILE_G4X, [0x0d, 0x05], 0x7f80_0006),
+    ] {
+        let end = |idle| {
+            let (device, topo) = device(chip);
+            let hw = device.hw();
+            chip.end_work(&hw, &topo, idle, &device.mock).unwrap();
+            device.mock.take()
+        };
+        let [first, last] = resets.map(|byte| Access::Config(0xc0, byte));
+        let wanted = [ring, first, last, Access::W(0x2020, table)];
+        for idle in [false, true] {
+            let log = end(idle);
+            if idle && chip.family.table_switch {
+                assert_eq!(log, []);
+                continue;
+            }
+            let order = wanted.map(|a| log.iter().position(|b| *b == a).unwrap());
+            assert!(order.is_sorted(), "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn at_the_end_the_table_is_on_even_if_the_reset_fails() {
+    let (device, topo) = device(&MOBILE_965);
+    // The device does not report that it is in reset.
+    let device = Device::new(device.mock, |value| value);
+    let ended = MOBILE_965.end_work(&device.hw(), &topo, false, &device.mock);
+    assert_eq!(ended, Err(DeviceError::Timeout("GDRST")));
+    assert_eq!(device.mock.written(0x2020), [0x7f80_0001]);
+}
+
+#[test]
 fn a_table_that_stays_off_is_found_before_it_is_written() {
     for (chip, works) in [(&DESKTOP_965, false), (&MOBILE_G4X, true)] {
         let (device, topo) = device(chip);
