@@ -65,21 +65,19 @@ static void works(struct __test_metadata *_metadata, const struct gpu *gpu)
 
 TEST_F(picture, stays_after_the_unbind)
 {
-	unsigned int times = 2, i, k;
 	__u32 left[REGISTERS];
+	unsigned int k;
 
-	for (i = 0; i < times; i++) {
-		works(_metadata, &self->gpu);
-		gpu_close(&self->gpu);
-		cover("unbind");
-		ASSERT_EQ(0, device_unbind(&self->place));
-		ASSERT_EQ(0, device_registers(&self->place, offsets, left, REGISTERS));
-		for (k = 0; k < REGISTERS; k++)
-			EXPECT_EQ(self->lit[k], left[k])
-				TH_LOG("register %#x", offsets[k]);
-		ASSERT_EQ(0, device_bind(&self->place));
-		ASSERT_EQ(0, device_open(&self->place, &self->gpu));
-	}
+	works(_metadata, &self->gpu);
+	gpu_close(&self->gpu);
+	cover("unbind");
+	ASSERT_EQ(0, device_unbind(&self->place));
+	ASSERT_EQ(0, device_registers(&self->place, offsets, left, REGISTERS));
+	for (k = 0; k < REGISTERS; k++)
+		EXPECT_EQ(self->lit[k], left[k])
+			TH_LOG("register %#x", offsets[k]);
+	ASSERT_EQ(0, device_bind(&self->place));
+	ASSERT_EQ(0, device_open(&self->place, &self->gpu));
 	works(_metadata, &self->gpu);
 }
 
