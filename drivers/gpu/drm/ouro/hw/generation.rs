@@ -393,6 +393,14 @@ pub trait Generation: Sync {
         let _ = (hw, topo, found);
     }
 
+    /// Returns the GGTT entries of the context image that a previous driver has left loaded, if the
+    /// device may save it once more. Called as [`scanouts`](Self::scanouts) is. The core keeps the
+    /// scratch page there while the driver is bound. The range may reach beyond the GGTT.
+    fn loaded_image(&self, hw: &Hw<'_>, topo: &Topology) -> Option<Range<u32>> {
+        let _ = (hw, topo);
+        None
+    }
+
     /// Makes the memory of the GGTT writable and verifies that it is memory. Called before the GGTT
     /// is written for the first time, and again on resume, with the GGTT off
     /// ([`gtt_on`](Self::gtt_on)). May clear fence registers.

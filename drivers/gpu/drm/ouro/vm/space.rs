@@ -225,7 +225,7 @@ impl<T: Tenant> Space<T> {
     /// Creates the global space of a device: scratch page, aliasing PPGTT, and the slots of its
     /// directory.
     ///
-    /// The PTEs of `lit` stay as the firmware left them.
+    /// The PTEs of display planes in `lit` stay as the firmware left them.
     ///
     /// Errors: `EIO` if the device does not keep written PTEs; `ENOSPC`, `ENOMEM`.
     pub(crate) fn new(
@@ -243,6 +243,10 @@ impl<T: Tenant> Space<T> {
             if first < end {
                 population.take_at(first, end - first)?;
             }
+        }
+        let image = lit.image.start.max(within.start)..lit.image.end.min(within.end);
+        for range in lit.entries.rest(image) {
+            population.take_at(range.start, range.end - range.start)?;
         }
         let global = Global::new(&hardware, dma, &mut population, &lit.entries)?;
         let format = hardware.topology().pages;

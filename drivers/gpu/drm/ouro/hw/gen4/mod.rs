@@ -57,6 +57,7 @@ use crate::{
     io::{AtomicWait, Hw, SleepWait},
     report::Report,
 };
+use core::ops::Range;
 use regs::PgtblCtl;
 
 /// The differences between the families (digest §5.1).
@@ -192,6 +193,14 @@ impl Generation for Gen4 {
         scanouts(hw, self.family.display, topo.gtt_entries, found);
     }
 
+    /// G4X is reset before its first switch.
+    fn loaded_image(&self, hw: &Hw<'_>, topo: &Topology) -> Option<Range<u32>> {
+        match self.family.reset_darkens {
+            true => context::loaded(hw, topo.context_bytes),
+            false => None,
+        }
+    }
+
     fn prepare(
         &self,
         hw: &Hw<'_>,
@@ -213,6 +222,9 @@ impl Generation for Gen4 {
         reset::halt(chip, hw, wait)?;
         if !self.family.reset_darkens {
             (self.family.reset)(hw, wait)?;
+        } else if !context::forget(hw) {
+            hw.platform
+                .warn("the context of a previous driver stays loaded");
         }
         self.switch_table_on(hw, topo)?;
         errors::forget(chip, hw);
@@ -288,6 +300,8 @@ impl Generation for Gen4 {
         wait: &dyn SleepWait,
     ) -> Result<(), DeviceError> {
         if idle && self.family.reset_darkens {
+            // The next driver may have other memory at the address of the image.
+            context::forget(hw);
             return Ok(());
         }
         let done = self.reset(hw, ResetScope::All, wait);

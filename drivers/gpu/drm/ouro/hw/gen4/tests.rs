@@ -73,11 +73,12 @@ fn a_965_is_brought_up_without_a_reset() {
     for (chip, clocks) in [(&DESKTOP_965, 0x7081_0000), (&MOBILE_965, 0x2000_0000)] {
         let (log, order) = started(
             chip,
-            // Interrupts masked, ring stopped, GGTT enabled, old errors, clock gating, flush page,
+            // Interrupts masked, ring stopped, no context loaded, GGTT enabled, old errors, clock gating, flush page,
             // flush.
             &[
                 Access::W(0x20a8, 0xffff_ffff),
                 Access::W(0x203c, 0),
+                Access::W(0x2180, 0),
                 Access::W(0x2020, 0x7f80_0001),
                 Access::W(0x2024, 0x0100_0002),
                 Access::W(0x6204, clocks),
@@ -166,12 +167,37 @@ fn at_the_end_an_idle_965_is_not_reset() {
         for idle in [false, true] {
             let log = end(idle);
             if idle && chip.family.table_switch {
-                assert_eq!(log, []);
+                // The context is forgotten.
+                assert_eq!(log, [Access::W(0x2180, 0), Access::R(0x2180)]);
                 continue;
             }
             let order = wanted.map(|a| log.iter().position(|b| *b == a).unwrap());
             assert!(order.is_sorted(), "{order:?}");
         }
+    }
+}
+
+#[test]
+fn the_context_of_a_previous_driver_is_found() {
+    // §5.8.1.2: the first switch saves it at its address, unless a reset comes before.
+    for (chip, found) in [
+        (&DESKTOP_965, Some(0x400..0x401)),
+        (&MOBILE_965, Some(0x400..0x401)),
+        (&DESKTOP_G4X, None),
+        (&MOBILE_G4X, None),
+    ] {
+        let (device, topo) = device(chip);
+        device.mock.set(0x2180, 0x0040_010d);
+        assert_eq!(chip.loaded_image(&device.hw(), &topo), found);
+        let written = |a: &Access| matches!(a, Access::W(..) | Access::Config(..));
+        assert!(!device.mock.take().iter().any(written));
+        // It is told if the device does not forget it.
+        device.mock.fix(0x2180, 0x0040_010d);
+        chip.start(&device.hw(), &topo, &LAYOUT, &device.mock)
+            .unwrap();
+        let told = device.mock.warned.borrow();
+        let told = told.iter().any(|what| what.contains("context"));
+        assert_eq!(told, found.is_some());
     }
 }
 
