@@ -202,6 +202,8 @@ static const struct chip {
 } chips[] = {
 	{ 0x0102, 0x0126, 2 << 20, 4, 0x130090, GGMS },	/* Sandy Bridge */
 	{ 0x0152, 0x016a, 2 << 20, 4, 0x130040, GGMS },	/* Ivy Bridge */
+	{ 0x2972, 0x29a2, 512 << 10, 4, 0, PGTBL },	/* 965 */
+	{ 0x2a02, 0x2a12, 512 << 10, 4, 0, PGTBL },	/* 965GM */
 	{ 0x2a42, 0x2a42, 2 << 20, 4, 0, PGTBL },	/* GM45 */
 	{ 0x2e02, 0x2e92, 2 << 20, 4, 0, PGTBL },	/* G45 */
 	{ 0x5690, 0x56c2, 8 << 20, 8, 0x130044, WINDOW },	/* DG2 */
