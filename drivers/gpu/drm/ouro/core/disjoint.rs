@@ -185,7 +185,10 @@ mod tests {
             found
         };
         let [first, second] = [(2..4, 4..8), (8..9, 9..14)];
-        assert_eq!(behind(9, 19), [first.clone(), second.clone(), (14..16, 16..19)]);
+        assert_eq!(
+            behind(9, 19),
+            [first.clone(), second.clone(), (14..16, 16..19)]
+        );
         assert_eq!(behind(9, 16), [first, second]);
         assert_eq!(behind(1, 12), [(2..4, 4..5), (8..9, 9..10)]);
         assert_eq!(behind(0, 19), []);

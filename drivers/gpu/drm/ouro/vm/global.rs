@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 use kernel::{prelude::*, sync::Arc};
-use ouro_core::range::Want;
+use ouro_core::range::{Colour, Want};
 use ouro_hw::{
     coherence::KernelUse,
     generation::{Layout, Topology, Translation},
@@ -79,7 +79,7 @@ impl Global {
                 align: u64::from(align),
                 within: (kernel_start(entries), u64::MAX),
             };
-            let slot = population.take(&[want])? as u32;
+            let slot = population.take(&[want], Colour::Plain)? as u32;
             directory = Some(GgttAddr(slot.wrapping_mul(PAGE_SIZE)));
         }
         let this = Self {

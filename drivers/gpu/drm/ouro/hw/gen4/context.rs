@@ -8,11 +8,7 @@
 //! it, the image's entries map the scratch page.
 
 use super::regs::{Ccid, CCID, CXT_SIZE};
-use crate::{
-    intel::processor::context::LINE,
-    io::Hw,
-    types::PAGE_SIZE,
-};
+use crate::{intel::processor::context::LINE, io::Hw, types::PAGE_SIZE};
 use core::ops::Range;
 
 /// The largest size that the driver accepts. The document has 2 KiB, upstream less than a page.
