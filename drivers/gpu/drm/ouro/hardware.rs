@@ -319,6 +319,14 @@ impl Hardware {
             .map_err(|e| self.no_reset(e))
     }
 
+    /// Ends the engines' work before their memory is freed; `idle`: they have none, and are stopped.
+    /// The device must be awake. Sleeps. Errors: an engine may still run.
+    pub(crate) fn end_work(&self, idle: bool) -> Result {
+        self.generation()
+            .end_work(&self.hw(), &self.topology, idle, &Waits)
+            .map_err(|e| self.no_reset(e))
+    }
+
     /// Resets the device after a hang, and brings it up as [`start`](Self::start) does; does not
     /// touch fences. Interrupts are masked until [`irq_on`](Self::irq_on). The device must be
     /// awake. Sleeps.

@@ -2,6 +2,7 @@
 
 //! Probing a device, and finding what its display shows, before the driver changes anything.
 
+use core::ops::Range;
 use kernel::{device::Device, prelude::*};
 use ouro_core::disjoint::Disjoint;
 use ouro_hw::{generation::Scanout, types::PAGE_SIZE, Chip, Gt, Hw, Platform, Registers, Topology};
@@ -90,17 +91,21 @@ pub(crate) const PLANES: usize = 8;
 /// Ranges of GGTT entries.
 pub(crate) type EntryRanges = Disjoint<PLANES>;
 
-/// What display planes show, as the firmware left it; it stays unchanged.
+/// What the device still uses of what the firmware, or a previous driver, has left. What display
+/// planes show stays unchanged.
 #[derive(Default)]
 pub(crate) struct Lit {
     /// GGTT entries.
     pub(crate) entries: EntryRanges,
     /// Bytes of VRAM.
     pub(crate) local: Disjoint<PLANES>,
+    /// GGTT entries through which the device may save the context of a previous driver: they keep
+    /// the scratch page.
+    pub(crate) image: Range<u64>,
 }
 
 impl Lit {
-    /// Finds what display planes show. Called before any write to the device, which must be awake.
+    /// Finds what the device uses. Called before any write to the device, which must be awake.
     pub(crate) fn find(hardware: &Hardware) -> Self {
         let mut lit = Self::default();
         let entries = u64::from(hardware.topology().gtt_entries);
@@ -118,6 +123,10 @@ impl Lit {
         hardware
             .generation()
             .scanouts(&hardware.hw(), hardware.topology(), found);
+        let image = hardware
+            .generation()
+            .loaded_image(&hardware.hw(), hardware.topology());
+        lit.image = image.map_or(0..0, |image| image.start.into()..image.end.into());
         lit
     }
 }

@@ -4,7 +4,6 @@
 
 use kernel::{prelude::*, sync::aref::ARef};
 use ouro_core::patience::Patience;
-use ouro_hw::generation::ResetScope;
 use ouro_kernel::{fence::Fence, pages::flush_all_caches, release, task::NoReclaim};
 
 use crate::{
@@ -274,14 +273,7 @@ impl Gpu {
         }
         self.recovery().rest();
         if self.hardware().get().is_ok() {
-            for engine in self.engines().iter() {
-                engine.halt();
-            }
-            // An endless batch would run on, and write to pages that are about to be freed.
-            if self.hardware().reset(ResetScope::All).is_err() {
-                // An engine may still run: keep it from memory that others will get.
-                self.dma_device().set_master(false);
-            }
+            self.end_work();
             self.hardware().put();
         }
         self.hardware().stop();
@@ -290,5 +282,25 @@ impl Gpu {
         self.recovery().end();
         self.hardware().park();
         release::settle();
+    }
+
+    /// Stops the engines, and has the device reset: an endless batch would run on, and write to
+    /// pages that are about to be freed. The engines are closed, and the device is awake. Sleeps.
+    fn end_work(&self) {
+        let hardware = self.hardware();
+        let mut idle = !self.recovery().is_wedged();
+        // Idle engines need no reset, and the display stays on without one.
+        let waits = hardware.generation().reset_darkens();
+        for engine in self.engines().iter() {
+            let quiet = match waits && idle {
+                true => engine.wait_until(|| engine.is_quiet()).is_ok(),
+                false => engine.is_quiet(),
+            };
+            idle = engine.halt() && quiet && idle;
+        }
+        if hardware.end_work(idle).is_err() {
+            // An engine may still run: keep it from memory that others will get.
+            self.dma_device().set_master(false);
+        }
     }
 }

@@ -134,6 +134,29 @@ fn contexts_start(
 }
 
 #[test]
+fn a_context_of_a_previous_driver_is_not_saved() {
+    for chip in ALL {
+        let mut m = RingMachine::stopped(&setup(chip, Real::all())).unwrap();
+        let pages = m.topo.context_bytes / 4096;
+        let (other, image) = (m.alloc(pages), m.alloc(pages));
+        // §5.8.1.2: a valid CCID names where the next switch saves. G-16: bit 0 valid; upstream's flags.
+        m.hw().regs.write32(0x2180, other.addr | 0x10d);
+        let generation = m.chip.generation;
+        let left = generation.loaded_image(&m.hw(), &m.topo);
+        let first = other.addr / 4096;
+        // G4X, which has a video engine, is reset at bring-up.
+        let on_965 = m.topo.engines.len() == 1;
+        assert_eq!(left, on_965.then_some(first..first + pages));
+        m.start().unwrap();
+        m.work(RCS, &Work::switch(image.addr, false));
+        for n in 0..pages * 1024 {
+            assert_eq!(m.dword(other, n), 0, "dword {n}");
+        }
+        m.assert_lawful();
+    }
+}
+
+#[test]
 fn an_armed_completion_raises_the_line() {
     for chip in ALL {
         let mut m = machine(chip);

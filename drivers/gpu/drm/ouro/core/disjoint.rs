@@ -101,6 +101,20 @@ impl<const N: usize> Disjoint<N> {
         })
     }
 
+    /// Returns each range of the set, and what is behind it: at most `most`, up to `end` or the next
+    /// range. Leaves out ranges with nothing behind them.
+    pub fn behind(
+        &self,
+        most: u64,
+        end: u64,
+    ) -> impl Iterator<Item = (Range<u64>, Range<u64>)> + '_ {
+        self.iter().filter_map(move |range| {
+            let last = range.end.saturating_add(most).min(end);
+            let behind = self.rest(range.end..last).next()?;
+            (behind.start == range.end).then(|| (range.clone(), behind))
+        })
+    }
+
     /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -160,6 +174,27 @@ mod tests {
         assert_eq!(rest(3..3), []);
         assert_eq!(all.hit(&(3..5)), Some(&(2..4)));
         assert_eq!(all.hit(&(4..8)), None);
+    }
+
+    #[test]
+    fn what_is_behind_ends_at_the_next() {
+        let all = of(&[2..4, 8..9, 14..16]);
+        let behind = |most, end| {
+            let mut found: Vec<_> = all.behind(most, end).collect();
+            found.sort_by_key(|(range, _)| range.start);
+            found
+        };
+        let [first, second] = [(2..4, 4..8), (8..9, 9..14)];
+        assert_eq!(
+            behind(9, 19),
+            [first.clone(), second.clone(), (14..16, 16..19)]
+        );
+        assert_eq!(behind(9, 16), [first, second]);
+        assert_eq!(behind(1, 12), [(2..4, 4..5), (8..9, 9..10)]);
+        assert_eq!(behind(0, 19), []);
+        // Of a range that ends at the end, or beyond it, nothing is behind.
+        assert_eq!(behind(2, 8), [(2..4, 4..6)]);
+        assert_eq!(behind(u64::MAX, 9), [(2..4, 4..8)]);
     }
 
     proptest! {

@@ -7,19 +7,74 @@
 //! in an [`Arena`] of the caller's, which grows before a lock is taken: neither [`Ranges::take`]
 //! nor [`Ranges::give`] allocates. There is at most one hole more than there are allocated ranges,
 //! so one node for each allocated range, and one more, always suffice.
+//!
+//! Ranges have [colours](Colour). A hole knows the colours beside it, and each node the longest
+//! room in its subtree for either colour, so the search costs the same.
 
 use core::ops::Range;
+
+/// The colour of a range. Between ranges of different colours at least one unit stays free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Colour {
+    /// The colour of most ranges.
+    #[default]
+    Plain,
+    /// The other one.
+    Other,
+}
+
+/// A free range.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hole {
+    start: u64,
+    len: u64,
+    /// Colours of the ranges below and above it; `None` at the ends of the space.
+    beside: [Option<Colour>; 2],
+}
+
+impl Hole {
+    fn end(&self) -> u64 {
+        self.start.saturating_add(self.len)
+    }
+
+    /// Returns where a range of a colour can be. It may end before it starts.
+    fn room(&self, colour: Colour) -> (u64, u64) {
+        let gap = |beside: Option<Colour>| u64::from(beside.is_some_and(|other| other != colour));
+        let [below, above] = self.beside;
+        (
+            self.start.saturating_add(gap(below)),
+            self.end().saturating_sub(gap(above)),
+        )
+    }
+
+    /// Returns the longest room for each colour.
+    fn rooms(&self) -> [u64; 2] {
+        [Colour::Plain, Colour::Other].map(|colour| {
+            let (start, end) = self.room(colour);
+            end.saturating_sub(start)
+        })
+    }
+}
 
 /// A node of the tree: a hole.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Node {
-    start: u64,
-    len: u64,
-    /// Length of the longest hole in this subtree.
-    longest: u64,
+    hole: Hole,
+    /// The longest room for each colour in this subtree.
+    longest: [u64; 2],
     left: Link,
     right: Link,
     height: u8,
+}
+
+impl Node {
+    fn longest(&self, colour: Colour) -> u64 {
+        let [plain, other] = self.longest;
+        match colour {
+            Colour::Plain => plain,
+            Colour::Other => other,
+        }
+    }
 }
 
 /// Index of a node plus one; zero is no node.
@@ -95,7 +150,12 @@ impl<A: Arena> Ranges<A> {
         this.adopt();
         if whole.start < whole.end && this.unused != 0 {
             let len = whole.end - whole.start;
-            this.root = this.insert(this.root, whole.start, len);
+            let hole = Hole {
+                start: whole.start,
+                len,
+                beside: [None; 2],
+            };
+            this.root = this.insert(this.root, hole);
             this.free = len;
         }
         this
@@ -121,9 +181,9 @@ impl<A: Arena> Ranges<A> {
         self.taken
     }
 
-    /// Returns the length of the longest hole.
+    /// Returns the length of the longest room for a plain range.
     pub fn longest(&self) -> u64 {
-        self.node(self.root).map_or(0, |n| n.longest)
+        self.node(self.root).map_or(0, |n| n.longest(Colour::Plain))
     }
 
     /// Returns whether `size` units from `start` on are free and lie in the space.
@@ -131,13 +191,17 @@ impl<A: Arena> Ranges<A> {
         let Some(end) = start.checked_add(size) else {
             return false;
         };
-        self.hole_at(start)
-            .is_some_and(|(hole, len)| end <= hole + len)
+        self.hole_at(start).is_some_and(|hole| end <= hole.end())
     }
 
-    /// Allocates the lowest range that fits (or nearly the lowest: a hole that fits at any
+    /// Allocates the lowest plain range that fits (or nearly the lowest: a hole that fits at any
     /// alignment is preferred to a search).
     pub fn take(&mut self, want: &Want) -> Result<u64, NoRange> {
+        self.take_of(want, Colour::Plain)
+    }
+
+    /// Allocates a range of a colour, as [`take`](Self::take) does.
+    pub fn take_of(&mut self, want: &Want, colour: Colour) -> Result<u64, NoRange> {
         let (lo, hi) = want.within;
         if want.size == 0 || !want.align.is_power_of_two() || lo >= hi {
             return Err(NoRange::Invalid);
@@ -146,65 +210,96 @@ impl<A: Arena> Ranges<A> {
         // A hole this long fits however it is aligned, and the tree finds it without a search.
         let sure = want.size.checked_add(want.align - 1);
         let start = sure
-            .and_then(|sure| self.find(self.root, want, sure))
-            .or_else(|| self.find(self.root, want, want.size))
+            .and_then(|sure| self.find(self.root, want, colour, sure))
+            .or_else(|| self.find(self.root, want, colour, want.size))
             .ok_or(NoRange::Full)?;
-        self.take_at(start, want.size)?;
+        self.take_at_of(start, want.size, colour)?;
         Ok(start)
     }
 
-    /// Allocates the range at `start`.
+    /// Allocates the plain range at `start`.
     pub fn take_at(&mut self, start: u64, size: u64) -> Result<(), NoRange> {
+        self.take_at_of(start, size, Colour::Plain)
+    }
+
+    /// Allocates the range of a colour at `start`. [`NoRange::Full`] also means that it would touch
+    /// one of the other colour.
+    pub fn take_at_of(&mut self, start: u64, size: u64, colour: Colour) -> Result<(), NoRange> {
         let end = start.checked_add(size).ok_or(NoRange::Invalid)?;
         if size == 0 {
             return Err(NoRange::Invalid);
         }
         self.room()?;
-        let (h_start, h_len) = self.hole_at(start).ok_or(NoRange::Full)?;
-        let h_end = h_start + h_len;
-        if end > h_end {
+        let hole = self.hole_at(start).ok_or(NoRange::Full)?;
+        let (first, last) = hole.room(colour);
+        if start < first || end > last {
             return Err(NoRange::Full);
         }
-        self.root = self.remove(self.root, h_start);
-        if h_start < start {
-            self.root = self.insert(self.root, h_start, start - h_start);
+        let [below, above] = hole.beside;
+        self.root = self.remove(self.root, hole.start);
+        if hole.start < start {
+            let rest = Hole {
+                len: start - hole.start,
+                beside: [below, Some(colour)],
+                ..hole
+            };
+            self.root = self.insert(self.root, rest);
         }
-        if end < h_end {
-            self.root = self.insert(self.root, end, h_end - end);
+        if end < hole.end() {
+            let rest = Hole {
+                start: end,
+                len: hole.end() - end,
+                beside: [Some(colour), above],
+            };
+            self.root = self.insert(self.root, rest);
         }
         self.free -= size;
         self.taken += 1;
         Ok(())
     }
 
-    /// Frees an allocated range as a whole.
+    /// Frees an allocated plain range as a whole.
     ///
     /// Returns false, and does nothing, if any of it is free already or outside.
     pub fn give(&mut self, start: u64, size: u64) -> bool {
+        self.give_of(start, size, Colour::Plain)
+    }
+
+    /// Frees an allocated range of a colour, as [`give`](Self::give) does.
+    pub fn give_of(&mut self, start: u64, size: u64, colour: Colour) -> bool {
         let Some(end) = start.checked_add(size) else {
             return false;
         };
         if size == 0 || start < self.whole.start || end > self.whole.end || self.taken == 0 {
             return false;
         }
-        let below = self.hole_below(end);
+        // A range that touches this one has its colour.
         let mut new = (start, end);
-        if let Some((s, l)) = below {
-            if s + l > start {
+        let mut beside = [
+            (start > self.whole.start).then_some(colour),
+            (end < self.whole.end).then_some(colour),
+        ];
+        if let Some(hole) = self.hole_below(end) {
+            if hole.end() > start {
                 return false;
             }
-            if s + l == start {
-                self.root = self.remove(self.root, s);
-                new.0 = s;
+            if hole.end() == start {
+                self.root = self.remove(self.root, hole.start);
+                new.0 = hole.start;
+                beside = [hole.beside[0], beside[1]];
             }
         }
-        if let Some((s, l)) = self.hole_at(end) {
-            if s == end {
-                self.root = self.remove(self.root, s);
-                new.1 = s + l;
-            }
+        if let Some(hole) = self.hole_at(end).filter(|hole| hole.start == end) {
+            self.root = self.remove(self.root, hole.start);
+            new.1 = hole.end();
+            beside = [beside[0], hole.beside[1]];
         }
-        self.root = self.insert(self.root, new.0, new.1 - new.0);
+        let hole = Hole {
+            start: new.0,
+            len: new.1 - new.0,
+            beside,
+        };
+        self.root = self.insert(self.root, hole);
         self.free += size;
         self.taken -= 1;
         true
@@ -241,43 +336,44 @@ impl<A: Arena> Ranges<A> {
             .get_mut((link as usize).wrapping_sub(1))
     }
 
-    /// Returns the lowest start of a range that meets `want` in a hole of at least `min`.
-    fn find(&self, link: Link, want: &Want, min: u64) -> Option<u64> {
+    /// Returns the lowest start of a range that meets `want` in a hole with room for at least `min`.
+    fn find(&self, link: Link, want: &Want, colour: Colour, min: u64) -> Option<u64> {
         let n = self.node(link)?;
-        if n.longest < min {
+        if n.longest(colour) < min {
             return None;
         }
+        let (start, end) = n.hole.room(colour);
         let (lo, hi) = want.within;
         // Holes to the left start lower; they matter only if they reach above the limit.
-        if n.start > lo {
-            if let Some(start) = self.find(n.left, want, min) {
+        if n.hole.start > lo {
+            if let Some(start) = self.find(n.left, want, colour, min) {
                 return Some(start);
             }
         }
-        if n.len >= min {
-            if let Some(start) = fit(n.start, n.len, want) {
+        if end.saturating_sub(start) >= min {
+            if let Some(start) = fit(start, end, want) {
                 return Some(start);
             }
         }
-        if n.start < hi {
-            return self.find(n.right, want, min);
+        if n.hole.start < hi {
+            return self.find(n.right, want, colour, min);
         }
         None
     }
 
     /// Returns the hole that contains `at`.
-    fn hole_at(&self, at: u64) -> Option<(u64, u64)> {
-        let (s, l) = self.hole_below(at.checked_add(1)?)?;
-        (at < s + l).then_some((s, l))
+    fn hole_at(&self, at: u64) -> Option<Hole> {
+        let hole = self.hole_below(at.checked_add(1)?)?;
+        (at < hole.end()).then_some(hole)
     }
 
     /// Returns the last hole that starts below `at`.
-    fn hole_below(&self, at: u64) -> Option<(u64, u64)> {
+    fn hole_below(&self, at: u64) -> Option<Hole> {
         let mut link = self.root;
         let mut best = None;
         while let Some(n) = self.node(link) {
-            if n.start < at {
-                best = Some((n.start, n.len));
+            if n.hole.start < at {
+                best = Some(n.hole);
                 link = n.right;
             } else {
                 link = n.left;
@@ -297,8 +393,12 @@ impl<A: Arena> Ranges<A> {
             .height(n.left)
             .max(self.height(n.right))
             .saturating_add(1);
-        let below = |l| self.node(l).map_or(0, |n| n.longest);
-        let longest = n.len.max(below(n.left)).max(below(n.right));
+        let below = |l| self.node(l).map_or([0; 2], |n| n.longest);
+        let [here, left, right] = [n.hole.rooms(), below(n.left), below(n.right)];
+        let longest = [
+            here[0].max(left[0]).max(right[0]),
+            here[1].max(left[1]).max(right[1]),
+        ];
         if let Some(n) = self.node_mut(link) {
             n.height = height;
             n.longest = longest;
@@ -367,15 +467,14 @@ impl<A: Arena> Ranges<A> {
 
     /// Inserts a hole; returns the new root of the subtree. The depth of the recursion is that of
     /// a balanced tree.
-    fn insert(&mut self, link: Link, start: u64, len: u64) -> Link {
+    fn insert(&mut self, link: Link, hole: Hole) -> Link {
         let Some(&n) = self.node(link) else {
             let new = self.unused;
             let next = self.right(new);
             if let Some(n) = self.node_mut(new) {
                 *n = Node {
-                    start,
-                    len,
-                    longest: len,
+                    hole,
+                    longest: hole.rooms(),
                     left: 0,
                     right: 0,
                     height: 1,
@@ -384,11 +483,11 @@ impl<A: Arena> Ranges<A> {
             }
             return new;
         };
-        if start < n.start {
-            let l = self.insert(n.left, start, len);
+        if hole.start < n.hole.start {
+            let l = self.insert(n.left, hole);
             self.set_left(link, l);
         } else {
-            let r = self.insert(n.right, start, len);
+            let r = self.insert(n.right, hole);
             self.set_right(link, r);
         }
         self.balance(link)
@@ -397,10 +496,10 @@ impl<A: Arena> Ranges<A> {
     /// Removes the hole that starts at `start`; returns the new root of the subtree.
     fn remove(&mut self, link: Link, start: u64) -> Link {
         let Some(&n) = self.node(link) else { return 0 };
-        if start < n.start {
+        if start < n.hole.start {
             let l = self.remove(n.left, start);
             self.set_left(link, l);
-        } else if start > n.start {
+        } else if start > n.hole.start {
             let r = self.remove(n.right, start);
             self.set_right(link, r);
         } else {
@@ -417,10 +516,9 @@ impl<A: Arena> Ranges<A> {
             let Some(&m) = self.node(next) else {
                 return link;
             };
-            let r = self.remove(n.right, m.start);
+            let r = self.remove(n.right, m.hole.start);
             if let Some(n) = self.node_mut(link) {
-                n.start = m.start;
-                n.len = m.len;
+                n.hole = m.hole;
                 n.right = r;
             }
         }
@@ -439,10 +537,10 @@ impl<A: Arena> Ranges<A> {
     }
 }
 
-/// Returns where `want` fits into a hole.
-fn fit(start: u64, len: u64, want: &Want) -> Option<u64> {
+/// Returns where `want` fits between `start` and `end`.
+fn fit(start: u64, end: u64, want: &Want) -> Option<u64> {
     let (lo, hi) = want.within;
-    let end = start.checked_add(len)?.min(hi);
+    let end = end.min(hi);
     let at = start.max(lo).checked_next_multiple_of(want.align)?;
     (at.checked_add(want.size)? <= end).then_some(at)
 }

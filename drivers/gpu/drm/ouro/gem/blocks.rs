@@ -6,6 +6,7 @@
 //! unbind.
 
 use kernel::{prelude::*, sync::Arc};
+use ouro_core::range::Colour;
 use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
 use ouro_kernel::{
     gem::Weak,
@@ -219,10 +220,11 @@ impl Drop for Blocks {
             return;
         };
         for (first, count) in self.runs.iter() {
-            let departed: Departed<Weak<Bo>> = blocky
-                .population
-                .lock()
-                .give((*first).into(), (*count).into());
+            let departed: Departed<Weak<Bo>> =
+                blocky
+                    .population
+                    .lock()
+                    .give((*first).into(), (*count).into(), Colour::Plain);
             drop(departed);
         }
     }

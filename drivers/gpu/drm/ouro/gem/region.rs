@@ -12,7 +12,10 @@ use kernel::{
     prelude::*,
     sync::{aref::ARef, Arc, Mutex},
 };
-use ouro_core::{disjoint::Disjoint, range::Want};
+use ouro_core::{
+    disjoint::Disjoint,
+    range::{Colour, Want},
+};
 use ouro_hw::types::{DmaAddr, GpuAddr, MemoryKind, PAGE_SIZE};
 use ouro_kernel::{gem::Weak, mmio::Bar, pages::DmaPages, pci::DmaDevice, task, Caching};
 
@@ -291,7 +294,7 @@ impl Region {
         for range in lit.iter() {
             let end = range.end.min(pages);
             if range.start < end {
-                population.take_at(range.start, end - range.start)?;
+                population.take_at(range.start, end - range.start, Colour::Plain)?;
             }
         }
         Ok(())
@@ -388,9 +391,9 @@ impl Region {
                     },
                     ..anywhere
                 };
-                let taken = population.take(&[best, anywhere]);
+                let taken = population.take(&[best, anywhere], Colour::Plain);
                 if let Ok(first) = taken {
-                    population.enter(first, piece.into(), entrance);
+                    population.enter(first, piece.into(), Colour::Plain, entrance);
                 }
                 taken
             };

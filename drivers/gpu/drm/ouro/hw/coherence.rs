@@ -75,6 +75,14 @@ impl Coherence {
         }
     }
 
+    /// Returns whether pages of different cache levels must not be neighbours in the GGTT. Upstream
+    /// has found that the prefetcher hangs when it crosses from snooped to unsnooped memory or back
+    /// (`i915_gem_valid_gtt_space()`); an unused page, which maps the scratch page, may be between
+    /// them.
+    pub const fn parts_cache_levels(self) -> bool {
+        matches!(self, Coherence::Snoop)
+    }
+
     /// Returns whether the CPU may reach a BO of this cache level through the aperture.
     pub const fn shows_in_aperture(self, cache: CacheLevel) -> bool {
         self.is_whole() || matches!(cache, CacheLevel::None)
@@ -127,6 +135,10 @@ mod tests {
                 CacheLevel::None,
                 CacheLevel::None
             ]
+        );
+        assert_eq!(
+            ALL.map(Coherence::parts_cache_levels),
+            [false, false, true, false]
         );
         // "Such accesses may have side effects in the hardware" (Gen4 PRM §4.3.1).
         assert_eq!(

@@ -377,7 +377,8 @@ pub trait Generation: Sync {
     }
     /// Returns whether a reset of all engines turns the display off. If so, the core runs nothing
     /// at bring-up that may hang: contexts start with
-    /// [`golden_registers`](crate::engine::Engine::golden_registers) alone.
+    /// [`golden_registers`](crate::engine::Engine::golden_registers) alone. At the end it waits for
+    /// the requests in flight, so that [`end_work`](Self::end_work) needs no reset.
     fn reset_darkens(&self) -> bool {
         false
     }
@@ -390,6 +391,14 @@ pub trait Generation: Sync {
     /// [`start`](Self::start) reports none. The device must be awake. Ranges may overlap.
     fn scanouts(&self, hw: &Hw<'_>, topo: &Topology, found: &mut dyn FnMut(Scanout)) {
         let _ = (hw, topo, found);
+    }
+
+    /// Returns the GGTT entries of the context image that a previous driver has left loaded, if the
+    /// device may save it once more. Called as [`scanouts`](Self::scanouts) is. The core keeps the
+    /// scratch page there while the driver is bound. The range may reach beyond the GGTT.
+    fn loaded_image(&self, hw: &Hw<'_>, topo: &Topology) -> Option<Range<u32>> {
+        let _ = (hw, topo);
+        None
     }
 
     /// Makes the memory of the GGTT writable and verifies that it is memory. Called before the GGTT
@@ -465,6 +474,21 @@ pub trait Generation: Sync {
     /// [`start`](Generation::start) first.
     fn reset(&self, hw: &Hw<'_>, what: ResetScope, wait: &dyn SleepWait)
         -> Result<(), DeviceError>;
+
+    /// Ends the engines' work before their memory is freed and the device is left: resets all of
+    /// them. A backend whose reset turns the display off does without if `idle` is set: every
+    /// request has completed, and every engine has stopped. The GGTT's entries are valid, and can
+    /// be written, afterwards. The device must be awake.
+    fn end_work(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        idle: bool,
+        wait: &dyn SleepWait,
+    ) -> Result<(), DeviceError> {
+        let _ = (topo, idle);
+        self.reset(hw, ResetScope::All, wait)
+    }
 
     /// Switches the GGTT on or off, on chips that can. The core switches it on when its entries are
     /// valid and the device is started. Called under the lock of the `Gt`, as

@@ -218,7 +218,7 @@ fn to_region(
     }
 }
 
-/// Evicts the occupant of a fixed BO's addresses. Returns false if the occupant cannot move, or if
+/// Evicts the occupant of a fixed BO's addresses, or a neighbour that the BO must not have. Returns false if the occupant cannot move, or if
 /// there is none and something else than addresses is missing.
 fn vacate(
     space: &Arc<Space>,
@@ -232,7 +232,7 @@ fn vacate(
         return Ok(false);
     };
     let pages = entry.object.bytes().max(entry.pad) / 4096;
-    let victim = match space.occupant(addr, pages) {
+    let victim = match space.occupant(addr, pages, entry.object.cache()) {
         Occupant::Kept(Victim::Object(object)) => object,
         // An image or directory in use may stay so: an idle engine keeps its last context.
         Occupant::Kept(Victim::Hidden(hidden)) => return Ok(hidden.evict()),

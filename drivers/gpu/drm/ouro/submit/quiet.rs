@@ -107,9 +107,11 @@ impl Engine {
         self.retirer.pass_on();
     }
 
-    /// Stops the engine, whatever its state. The device must be awake. Sleeps.
-    pub(crate) fn halt(&self) {
-        if let Err(error) = self.hw.stop(&self.hardware.hw(), &Waits) {
+    /// Stops the engine, whatever its state. Returns whether it was idle. The device must be awake.
+    /// Sleeps.
+    pub(crate) fn halt(&self) -> bool {
+        let stopped = self.hw.stop(&self.hardware.hw(), &Waits);
+        if let Err(error) = stopped {
             let id = Words(self.hw.desc().id);
             dev_warn!(
                 self.hardware.dev(),
@@ -118,5 +120,6 @@ impl Engine {
                 Words(error)
             );
         }
+        stopped.is_ok()
     }
 }

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 use kernel::{prelude::*, sync::Arc};
-use ouro_core::range::Want;
+use ouro_core::range::{Colour, Want};
 use ouro_hw::{
     coherence::KernelUse,
     generation::{Layout, Topology, Translation},
@@ -24,6 +24,9 @@ use crate::{
     look::EntryRanges,
 };
 
+/// How many PTEs behind its surface a display plane may prefetch: as many as the upstream driver
+/// fills there, on some chips.
+const PREFETCHED: u64 = 128;
 /// Size of a PTE of the aliasing PPGTT in bytes.
 const ENTRY: usize = 4;
 
@@ -76,7 +79,7 @@ impl Global {
                 align: u64::from(align),
                 within: (kernel_start(entries), u64::MAX),
             };
-            let slot = population.take(&[want])? as u32;
+            let slot = population.take(&[want], Colour::Plain)? as u32;
             directory = Some(GgttAddr(slot.wrapping_mul(PAGE_SIZE)));
         }
         let this = Self {
@@ -121,7 +124,7 @@ impl Global {
     fn fill(&self, hardware: &Hardware) {
         let pages = hardware.topology().pages;
         let scratch = pages.entry(self.layout.scratch);
-        self.everywhere(hardware, scratch);
+        self.everywhere(hardware, &self.lit, scratch);
         if let Some(slot) = self.layout.directory {
             let tables = self.tables.iter().flat_map(|tables| tables.addresses());
             let entries =
@@ -132,9 +135,9 @@ impl Global {
         hardware.flush_gtt();
     }
 
-    /// Writes `entry` to every PTE that no display plane uses.
-    fn everywhere(&self, hardware: &Hardware, entry: u64) {
-        for range in self.lit.rest(0..self.entries.into()) {
+    /// Writes `entry` to every PTE that is not in `kept`.
+    fn everywhere(&self, hardware: &Hardware, kept: &EntryRanges, entry: u64) {
+        for range in kept.rest(0..self.entries.into()) {
             // They fit: they are in the GGTT.
             let (first, count) = (range.start as u32, (range.end - range.start) as u32);
             let entries = (0..count).map(|_| entry);
@@ -159,8 +162,22 @@ impl Global {
     }
 
     /// Invalidates all PTEs except those of display planes. The GGTT must not be used afterwards.
+    ///
+    /// The PTEs behind a plane's repeat its last one: planes prefetch beyond their surface, and on
+    /// some chips only a reset clears the error that an invalid PTE causes.
     pub(super) fn retract(&self, hardware: &Hardware) {
-        self.everywhere(hardware, hardware.topology().pages.invalid());
+        let invalid = hardware.topology().pages.invalid();
+        let mut kept = self.lit.clone();
+        for (lit, behind) in self.lit.behind(PREFETCHED, self.entries.into()) {
+            // The indices fit: they are in the GGTT. A plane may show less than it could.
+            let mut shown = lit.rev().map(|index| self.table.get(index as u32));
+            if let Some(last) = shown.find(|entry| *entry != invalid) {
+                let entries = behind.clone().map(|_| last);
+                self.write(hardware, behind.start as u32, entries, Reach::Kernel);
+                kept.add(behind);
+            }
+        }
+        self.everywhere(hardware, &kept, invalid);
     }
 
     /// Writes all PTEs again, after the device has lost them.

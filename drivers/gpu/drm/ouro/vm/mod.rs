@@ -8,11 +8,13 @@ mod directory;
 mod entries;
 mod global;
 mod levels;
+mod place;
 pub(crate) mod population;
 pub(crate) mod space;
 mod store;
 
 pub(crate) use binding::Binding;
 pub(crate) use bindings::Bindings;
-pub(crate) use space::{Looks, Mapping, Owner, Place, Space};
+pub(crate) use place::Place;
+pub(crate) use space::{Looks, Mapping, Owner, Space};
 pub(crate) use store::TableStore;

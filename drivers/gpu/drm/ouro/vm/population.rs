@@ -10,7 +10,7 @@ use kernel::{
     prelude::*,
     rbtree::{RBTree, RBTreeNode, RBTreeNodeReservation},
 };
-use ouro_core::range::{Arena, NoRange, Node, Ranges, Want};
+use ouro_core::range::{Arena, Colour, NoRange, Node, Ranges, Want};
 
 /// The nodes of the range allocator.
 struct Nodes(KVVec<Node>);
@@ -59,6 +59,7 @@ impl Tenant for () {
 /// An occupant of pages.
 struct Resident<T> {
     count: u64,
+    colour: Colour,
     who: T,
 }
 
@@ -118,14 +119,14 @@ impl<T: Tenant> Population<T> {
         Ok(())
     }
 
-    /// Allocates pages in the first of some places that has room.
+    /// Allocates pages of a colour in the first of some places that has room.
     ///
     /// Errors: `ENOSPC` if none has, `EINVAL` if the last one is invalid, `ENOMEM`.
-    pub(crate) fn take(&mut self, places: &[Want]) -> Result<u64> {
+    pub(crate) fn take(&mut self, places: &[Want], colour: Colour) -> Result<u64> {
         self.grow()?;
         let mut last = NoRange::Full;
         for want in places {
-            match self.ranges.take(want) {
+            match self.ranges.take_of(want, colour) {
                 Ok(first) => return Ok(first),
                 Err(e) => last = e,
             }
@@ -133,23 +134,25 @@ impl<T: Tenant> Population<T> {
         Err(no_range(last))
     }
 
-    /// Allocates `count` pages from `first` on. Errors: as [`take`](Self::take).
-    pub(crate) fn take_at(&mut self, first: u64, count: u64) -> Result<u64> {
+    /// Allocates `count` pages of a colour from `first` on. Errors: as [`take`](Self::take).
+    pub(crate) fn take_at(&mut self, first: u64, count: u64, colour: Colour) -> Result<u64> {
         self.grow()?;
-        self.ranges.take_at(first, count).map_err(no_range)?;
+        self.ranges
+            .take_at_of(first, count, colour)
+            .map_err(no_range)?;
         Ok(first)
     }
 
-    /// Records the occupant of allocated pages.
-    pub(crate) fn enter(&mut self, first: u64, count: u64, entrance: Entrance<T>) {
+    /// Records the occupant of allocated pages of a colour.
+    pub(crate) fn enter(&mut self, first: u64, count: u64, colour: Colour, entrance: Entrance<T>) {
         let Entrance { who, node } = entrance;
-        self.residents
-            .insert(node.into_node(first, Resident { count, who }));
+        let resident = Resident { count, colour, who };
+        self.residents.insert(node.into_node(first, resident));
     }
 
-    /// Frees allocated pages.
-    pub(crate) fn give(&mut self, first: u64, count: u64) -> Departed<T> {
-        self.ranges.give(first, count);
+    /// Frees allocated pages of a colour.
+    pub(crate) fn give(&mut self, first: u64, count: u64, colour: Colour) -> Departed<T> {
+        self.ranges.give_of(first, count, colour);
         Departed {
             _node: self.residents.remove_node(&first),
         }
@@ -165,18 +168,27 @@ impl<T: Tenant> Population<T> {
         self.ranges.taken()
     }
 
-    /// Returns an occupant of `count` pages from `first` on, preferably one that can be evicted.
-    pub(crate) fn occupant(&self, first: u64, count: u64) -> Occupant<T::Kept> {
-        let Some(mut end) = first.checked_add(count) else {
+    /// Returns an occupant that is in the way of `count` pages of a colour from `first` on,
+    /// preferably one that can be evicted: it has some of them, or touches them and has another
+    /// colour.
+    pub(crate) fn occupant(&self, first: u64, count: u64, colour: Colour) -> Occupant<T::Kept> {
+        let Some(behind) = first.checked_add(count) else {
             return Occupant::Fixed;
         };
         let look = |(start, resident): (&u64, &Resident<T>)| {
-            let in_the_way = start.wrapping_add(resident.count) > first;
-            in_the_way.then(|| (*start, resident.who.upgrade()))
+            let gap = u64::from(resident.colour != colour);
+            let end = start.wrapping_add(resident.count);
+            let in_the_way = *start < behind.saturating_add(gap) && end.saturating_add(gap) > first;
+            (in_the_way || *start >= behind).then(|| {
+                let who = in_the_way.then(|| resident.who.upgrade());
+                (*start, who)
+            })
         };
+        let mut end = behind.saturating_add(1);
         let mut leaves = false;
         loop {
-            // The last occupant that starts before the end overlaps, or none does.
+            // The last occupant that starts before the end is in the way, or none is; but one that
+            // only touches the pages may have their colour.
             let last = match self.residents.cursor_lower_bound(&end) {
                 Some(next) => next.peek_prev().and_then(look),
                 None => self
@@ -185,9 +197,9 @@ impl<T: Tenant> Population<T> {
                     .and_then(|last| look(last.current())),
             };
             match last {
-                Some((_, Some(who))) => return Occupant::Kept(who),
-                Some((start, None)) => {
-                    leaves = true;
+                Some((_, Some(Some(who)))) => return Occupant::Kept(who),
+                Some((start, in_the_way)) => {
+                    leaves |= in_the_way.is_some();
                     end = start;
                 }
                 None if leaves => return Occupant::Leaving,

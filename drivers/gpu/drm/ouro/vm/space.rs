@@ -12,7 +12,10 @@ use kernel::{
     prelude::*,
     sync::{atomic::Atomic, Arc, Mutex},
 };
-use ouro_core::{port::Edition, range::Want};
+use ouro_core::{
+    port::Edition,
+    range::{Colour, Want},
+};
 use ouro_hw::{
     coherence::{KernelMapping, KernelUse},
     generation::{Layout, Translation},
@@ -25,56 +28,11 @@ use super::{
     directory::Directory,
     global::{streams, Global},
     levels::Levels,
+    place::Place,
     population::{Departed, Entrance, Occupant, Population, Tenant},
     store::TableStore,
 };
 use crate::{hardware::Hardware, look::Lit};
-
-/// Where a mapping may be placed.
-#[derive(Clone, Copy)]
-pub(crate) enum Place {
-    /// Anywhere in a byte range, with an alignment.
-    Within {
-        /// First byte, and end (exclusive).
-        range: (u64, u64),
-        /// Alignment in bytes, a power of two.
-        align: u64,
-        /// The preferred address, if it is free and in the range.
-        rather: Option<GpuAddr>,
-    },
-    /// At a fixed address.
-    At(GpuAddr),
-}
-
-impl Place {
-    /// Returns the same place, with an alignment of at least `align` bytes, a power of two. `None`
-    /// if a fixed address is not aligned.
-    pub(crate) fn aligned(self, align: u64) -> Option<Self> {
-        match self {
-            Place::At(addr) => (addr.0 & (align - 1) == 0).then_some(self),
-            Place::Within {
-                range,
-                align: own,
-                rather,
-            } => Some(Place::Within {
-                range,
-                align: own.max(align),
-                rather,
-            }),
-        }
-    }
-
-    /// Returns whether `len` bytes at `addr` satisfy the place.
-    pub(crate) fn holds(&self, addr: GpuAddr, len: u64) -> bool {
-        match *self {
-            Place::At(at) => addr == at,
-            Place::Within { range, align, .. } => {
-                let end = addr.0.checked_add(len);
-                addr.0 >= range.0 && end.is_some_and(|e| e <= range.1) && addr.0 & (align - 1) == 0
-            }
-        }
-    }
-}
 
 /// Which tables have a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -168,6 +126,7 @@ pub(crate) struct Mapping<T: Tenant> {
     count: u64,
     /// Number of pages with a PTE; the others map the scratch page.
     filled: u32,
+    colour: Colour,
     reach: Reach,
     ended: bool,
 }
@@ -225,7 +184,7 @@ impl<T: Tenant> Space<T> {
     /// Creates the global space of a device: scratch page, aliasing PPGTT, and the slots of its
     /// directory.
     ///
-    /// The PTEs of `lit` stay as the firmware left them.
+    /// The PTEs of display planes in `lit` stay as the firmware left them.
     ///
     /// Errors: `EIO` if the device does not keep written PTEs; `ENOSPC`, `ENOMEM`.
     pub(crate) fn new(
@@ -241,8 +200,12 @@ impl<T: Tenant> Space<T> {
         for range in lit.entries.iter() {
             let (first, end) = (range.start.max(within.start), range.end.min(within.end));
             if first < end {
-                population.take_at(first, end - first)?;
+                population.take_at(first, end - first, Colour::Plain)?;
             }
+        }
+        let image = lit.image.start.max(within.start)..lit.image.end.min(within.end);
+        for range in lit.entries.rest(image) {
+            population.take_at(range.start, range.end - range.start, Colour::Plain)?;
         }
         let global = Global::new(&hardware, dma, &mut population, &lit.entries)?;
         let format = hardware.topology().pages;
@@ -288,7 +251,8 @@ impl<T: Tenant> Space<T> {
                 let directory = Directory::new(dma, format, directories)?;
                 let mut population = Population::new(1..pages.saturating_sub(1))?;
                 if let Some(kernel) = streams(topology) {
-                    population.take_at(kernel.start, kernel.end - kernel.start)?;
+                    let count = kernel.end - kernel.start;
+                    population.take_at(kernel.start, count, Colour::Plain)?;
                 }
                 let inner = Inner {
                     population,
@@ -427,6 +391,7 @@ impl<T: Tenant> Space<T> {
             Owner::Hidden(who) => (Reach::Kernel, Some(Entrance::new(who.clone())?)),
             Owner::Move => (Reach::Everyone, None),
         };
+        let colour = self.colour(looks.cache);
         let first = {
             let mut inner = self.inner.lock();
             let first = match place {
@@ -444,10 +409,13 @@ impl<T: Tenant> Space<T> {
                     };
                     let whole = rather.filter(|addr| addr.0 % unit == 0);
                     let there = whole.and_then(|addr| from(above).at(addr.0 / unit));
-                    match there.map(|first| inner.population.take_at(first, count)) {
+                    match there.map(|first| inner.population.take_at(first, count, colour)) {
                         Some(Ok(first)) => first,
                         // An address of zero is only given out if the caller demands it.
-                        _ => inner.population.take(&[from(above.max(1)), from(1)])?,
+                        _ => {
+                            let places = [from(above.max(1)), from(1)];
+                            inner.population.take(&places, colour)?
+                        }
                     }
                 }
                 Place::At(addr) => {
@@ -455,11 +423,11 @@ impl<T: Tenant> Space<T> {
                         return Err(EINVAL);
                     }
                     let first = addr.0 / u64::from(PAGE_SIZE);
-                    inner.population.take_at(first, count)?
+                    inner.population.take_at(first, count, colour)?
                 }
             };
             if let Some(entrance) = entrance {
-                inner.population.enter(first, count, entrance);
+                inner.population.enter(first, count, colour, entrance);
             }
             first
         };
@@ -469,6 +437,7 @@ impl<T: Tenant> Space<T> {
             first,
             count,
             filled: 0,
+            colour,
             reach,
             ended: false,
         };
@@ -527,10 +496,33 @@ impl<T: Tenant> Space<T> {
         Ok(())
     }
 
-    /// Returns an occupant of `count` pages at `addr`.
-    pub(crate) fn occupant(&self, addr: GpuAddr, count: u64) -> Occupant<T::Kept> {
-        let first = addr.0 / u64::from(PAGE_SIZE);
-        self.inner.lock().population.occupant(first, count)
+    /// Returns the number of unused pages that must be between mappings of different cache levels.
+    pub(crate) fn gap(&self) -> u64 {
+        self.hardware
+            .topology()
+            .coherence
+            .parts_cache_levels()
+            .into()
+    }
+
+    /// Returns the colour of mappings with a cache level.
+    fn colour(&self, cache: CacheLevel) -> Colour {
+        match self.gap() != 0 && cache == CacheLevel::Coherent {
+            true => Colour::Other,
+            false => Colour::Plain,
+        }
+    }
+
+    /// Returns an occupant that is in the way of `count` pages of a cache level at `addr`.
+    pub(crate) fn occupant(
+        &self,
+        addr: GpuAddr,
+        count: u64,
+        cache: CacheLevel,
+    ) -> Occupant<T::Kept> {
+        let (first, colour) = (addr.0 / u64::from(PAGE_SIZE), self.colour(cache));
+        let inner = self.inner.lock();
+        inner.population.occupant(first, count, colour)
     }
 
     /// Returns whether an occupant is being destroyed and still has addresses. Linear in the
@@ -561,6 +553,7 @@ impl<T: Tenant> Space<T> {
             first,
             count,
             filled,
+            colour,
             reach,
             ..
         } = *mapping;
@@ -573,6 +566,6 @@ impl<T: Tenant> Space<T> {
             None => {}
         }
         self.hardware.gtt_written();
-        inner.population.give(first, count)
+        inner.population.give(first, count, colour)
     }
 }

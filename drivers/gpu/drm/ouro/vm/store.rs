@@ -17,7 +17,7 @@ use kernel::{
         rcu, Arc, Mutex,
     },
 };
-use ouro_core::range::Want;
+use ouro_core::range::{Colour, Want};
 use ouro_hw::types::{CacheLevel, DmaAddr, MemoryKind, Page, PAGE_SIZE};
 use ouro_kernel::mmio::{self, Bar};
 
@@ -215,7 +215,7 @@ impl TableStore {
         if self.asleep.load(ordering::Relaxed) {
             return Err(EBUSY);
         }
-        let page = inner.population.take(&[want])?;
+        let page = inner.population.take(&[want], Colour::Plain)?;
         inner.mark(page, true);
         Ok(Table {
             store: self.clone(),
@@ -260,7 +260,7 @@ impl Drop for Table {
     fn drop(&mut self) {
         let mut inner = self.store.inner.lock();
         inner.mark(self.page, false);
-        let departed = inner.population.give(self.page, 1);
+        let departed = inner.population.give(self.page, 1, Colour::Plain);
         drop(inner);
         drop(departed);
     }

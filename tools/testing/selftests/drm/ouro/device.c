@@ -202,6 +202,8 @@ static const struct chip {
 } chips[] = {
 	{ 0x0102, 0x0126, 2 << 20, 4, 0x130090, GGMS },	/* Sandy Bridge */
 	{ 0x0152, 0x016a, 2 << 20, 4, 0x130040, GGMS },	/* Ivy Bridge */
+	{ 0x2972, 0x29a2, 512 << 10, 4, 0, PGTBL },	/* 965 */
+	{ 0x2a02, 0x2a12, 512 << 10, 4, 0, PGTBL },	/* 965GM */
 	{ 0x2a42, 0x2a42, 2 << 20, 4, 0, PGTBL },	/* GM45 */
 	{ 0x2e02, 0x2e92, 2 << 20, 4, 0, PGTBL },	/* G45 */
 	{ 0x5690, 0x56c2, 8 << 20, 8, 0x130044, WINDOW },	/* DG2 */
@@ -281,6 +283,35 @@ int device_look(const struct place *place, struct looked_at *seen)
 	}
 	munmap((void *)bar, size);
 	return seen->entries ? 0 : -EIO;
+}
+
+int device_registers(const struct place *place, const unsigned int *offsets, __u32 *values,
+		     unsigned int count)
+{
+	const size_t size = 512 << 10;
+	unsigned int vendor, i;
+	const __u32 *bar;
+	char path[128];
+	int got, fd;
+
+	got = number_of(place, "vendor", &vendor);
+	if (got)
+		return got;
+	if (vendor != 0x8086)
+		return -EOPNOTSUPP;
+	snprintf(path, sizeof(path), DEVICES "%s/resource0", place->name);
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		return -errno;
+	bar = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	got = bar == MAP_FAILED ? -errno : 0;
+	close(fd);
+	if (got)
+		return got;
+	for (i = 0; i < count; i++)
+		values[i] = __atomic_load_n(bar + offsets[i] / 4, __ATOMIC_RELAXED);
+	munmap((void *)bar, size);
+	return 0;
 }
 
 /* A file of an engine. */

@@ -94,6 +94,13 @@ struct looked_at {
 /* Maps the device's registers, and looks. -EOPNOTSUPP: it is not known where this chip has them. */
 int device_look(const struct place *place, struct looked_at *seen);
 
+/*
+ * Reads registers of an Intel device at offsets in BAR 0, below 512 KiB; a driver may have the
+ * device, or not. -EOPNOTSUPP: it is not Intel's.
+ */
+int device_registers(const struct place *place, const unsigned int *offsets, __u32 *values,
+		     unsigned int count);
+
 /* Defaults of ouro (Documentation/gpu/ouro/core.rst, "Recovery"). */
 enum { HANG_MS_DEFAULT = 3000, PREEMPT_MS_DEFAULT = HANG_MS_DEFAULT / 2, SLICE_MS_DEFAULT = 5 };
 /* Sets the time after which a request's engine is reset; until the driver is bound again. */

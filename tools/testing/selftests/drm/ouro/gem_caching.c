@@ -108,6 +108,77 @@ TEST_F(gem_caching, the_gpu_and_the_cpu_agree)
 	}
 }
 
+/* An object with a level, as a batch names it. */
+static struct drm_i915_gem_exec_object2 of_level(int fd, __u32 level)
+{
+	struct drm_i915_gem_caching caching = { .handle = gem_create(fd, PAGE), .caching = level };
+
+	call(fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching);
+	return (struct drm_i915_gem_exec_object2){ .handle = caching.handle };
+}
+
+/* Runs a batch that only ends, with other objects before it: the last object is the batch. */
+static int run_with(const struct gpu *gpu, struct drm_i915_gem_exec_object2 *objects, __u32 count)
+{
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects), .buffer_count = count };
+
+	return call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+}
+
+/*
+ * Where the GPU looks into the CPU's caches if a page's entry says so, an unused page is between
+ * two objects of different levels, as in the upstream driver (i915_gem_valid_gtt_space()).
+ */
+TEST_F(gem_caching, levels_are_no_neighbours)
+{
+	enum { EACH = 6, ALL = 2 * EACH };
+	struct drm_i915_gem_exec_object2 objects[ALL + 1], beside[3];
+	__u32 end[2] = { self->gpu.backend->batch_end, 0 };
+	struct drm_i915_gem_caching caching = { .caching = I915_CACHING_NONE };
+	unsigned int i, k;
+	__u64 at;
+
+	if (getparam(self->fd, I915_PARAM_HAS_LLC) == 1 || sees_no_cache(self->fd))
+		SKIP(return, "the level does not part memory");
+	for (i = 0; i < ALL; i++)
+		objects[i] = of_level(self->fd, i % 2 ? I915_CACHING_CACHED : I915_CACHING_NONE);
+	objects[ALL] = of_level(self->fd, I915_CACHING_NONE);
+	ASSERT_EQ(0, gem_write(self->fd, objects[ALL].handle, 0, end, sizeof(end)));
+	ASSERT_EQ(0, run_with(&self->gpu, objects, ALL + 1));
+	for (i = 0; i < ALL; i += 2)
+		for (k = 1; k < ALL; k += 2) {
+			__u64 a = objects[i].offset, b = objects[k].offset;
+
+			EXPECT_LE(2 * PAGE, a < b ? b - a : a - b);
+		}
+
+	/* what is pinned beside an idle object of another level drives it away */
+	at = objects[0].offset + (64 << 20);
+	beside[0] = of_level(self->fd, I915_CACHING_NONE);
+	beside[0].offset = at;
+	beside[0].flags = EXEC_OBJECT_PINNED;
+	beside[1] = objects[ALL];
+	ASSERT_EQ(0, run_with(&self->gpu, beside, 2));
+	beside[1] = of_level(self->fd, I915_CACHING_CACHED);
+	beside[1].offset = at + PAGE;
+	beside[1].flags = EXEC_OBJECT_PINNED;
+	beside[2] = objects[ALL];
+	ASSERT_EQ(0, run_with(&self->gpu, beside + 1, 2));
+	/* both at once cannot be */
+	EXPECT_NE(0, run_with(&self->gpu, beside, 3));
+	beside[0].flags = 0;
+	ASSERT_EQ(0, run_with(&self->gpu, beside, 3));
+	EXPECT_EQ(at + PAGE, beside[1].offset);
+	EXPECT_LE(2 * PAGE, beside[0].offset < at + PAGE ? at + PAGE - beside[0].offset :
+							   beside[0].offset - at - PAGE);
+	/* of one level they can */
+	caching.handle = beside[1].handle;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching);
+	beside[0].offset = at;
+	beside[0].flags = EXEC_OBJECT_PINNED;
+	EXPECT_EQ(0, run_with(&self->gpu, beside, 3));
+}
+
 /*
  * An object that the GPU does not see in the CPU's caches is flushed line by line, and once; a
  * cached one is not. Lines have 64 bytes.

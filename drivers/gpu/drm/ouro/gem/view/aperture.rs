@@ -443,9 +443,11 @@ impl Aperture {
             let gone = match place {
                 Place::Within { .. } => self.evict(&mut inner),
                 Place::At(addr) => {
+                    // A neighbour may be in the way, too.
+                    let gap = self.space.gap();
                     let end = addr.0.saturating_add(bytes).div_ceil(PAGE_SIZE.into());
-                    let end = u32::try_from(end).unwrap_or(u32::MAX);
-                    let start = (addr.0 / u64::from(PAGE_SIZE)) as u32;
+                    let end = u32::try_from(end.saturating_add(gap)).unwrap_or(u32::MAX);
+                    let start = (addr.0 / u64::from(PAGE_SIZE)).saturating_sub(gap) as u32;
                     let found = last_below(&inner, start, end);
                     found.inspect(|f| self.remove(&mut inner, *f)).is_some()
                 }

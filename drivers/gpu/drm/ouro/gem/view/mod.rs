@@ -17,7 +17,7 @@ use kernel::{
     sync::aref::ARef,
     time::{delay::fsleep, Delta},
 };
-use ouro_hw::types::{GpuAddr, PAGE_SIZE};
+use ouro_hw::types::{CacheLevel, GpuAddr, PAGE_SIZE};
 use ouro_kernel::{
     gem::{Fault, FaultError},
     resv::{HasResv, Usage},
@@ -136,7 +136,9 @@ impl Search {
     fn clear(&mut self, gpu: &BoDevice, at: u32, pages: u32) -> bool {
         let start = GpuAddr(u64::from(at) * u64::from(PAGE_SIZE));
         let mut moved = false;
-        while let Occupant::Kept(victim) = gpu.space().occupant(start, pages.into()) {
+        // Where neighbours may not differ, the aperture shows only uncached BOs.
+        let occupant = || gpu.space().occupant(start, pages.into(), CacheLevel::None);
+        while let Occupant::Kept(victim) = occupant() {
             let object = match victim {
                 Victim::Object(object) => object,
                 Victim::Hidden(hidden) if hidden.evict() => {

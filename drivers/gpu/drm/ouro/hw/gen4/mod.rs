@@ -57,6 +57,7 @@ use crate::{
     io::{AtomicWait, Hw, SleepWait},
     report::Report,
 };
+use core::ops::Range;
 use regs::PgtblCtl;
 
 /// The differences between the families (digest §5.1).
@@ -192,6 +193,14 @@ impl Generation for Gen4 {
         scanouts(hw, self.family.display, topo.gtt_entries, found);
     }
 
+    /// G4X is reset before its first switch.
+    fn loaded_image(&self, hw: &Hw<'_>, topo: &Topology) -> Option<Range<u32>> {
+        match self.family.reset_darkens {
+            true => context::loaded(hw, topo.context_bytes),
+            false => None,
+        }
+    }
+
     fn prepare(
         &self,
         hw: &Hw<'_>,
@@ -213,6 +222,9 @@ impl Generation for Gen4 {
         reset::halt(chip, hw, wait)?;
         if !self.family.reset_darkens {
             (self.family.reset)(hw, wait)?;
+        } else if !context::forget(hw) {
+            hw.platform
+                .warn("the context of a previous driver stays loaded");
         }
         self.switch_table_on(hw, topo)?;
         errors::forget(chip, hw);
@@ -276,6 +288,25 @@ impl Generation for Gen4 {
     ) -> Result<(), DeviceError> {
         reset::halt(self.family.chip, hw, wait)?;
         (self.family.reset)(hw, wait)
+    }
+
+    /// Upstream does not reset a 965 when it is unloaded, either. A reset disables the GGTT (§5.9),
+    /// through which a lit plane reads, until [`PgtblCtl`] is written.
+    fn end_work(
+        &self,
+        hw: &Hw<'_>,
+        topo: &Topology,
+        idle: bool,
+        wait: &dyn SleepWait,
+    ) -> Result<(), DeviceError> {
+        if idle && self.family.reset_darkens {
+            // The next driver may have other memory at the address of the image.
+            context::forget(hw);
+            return Ok(());
+        }
+        let done = self.reset(hw, ResetScope::All, wait);
+        self.switch_table_on(hw, topo)?;
+        done
     }
 
     fn gtt_flush(&self, hw: &Hw<'_>) {

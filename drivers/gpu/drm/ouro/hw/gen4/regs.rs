@@ -79,6 +79,28 @@ pub(super) const ERROR_PAGE_TABLE_G4X: u32 = 1 << 5;
 
 // --- The render engine (G-11, G-16, G-18) ---
 
+/// The loaded context. A command loads it (§5.8.1.1).
+pub(super) const CCID: u32 = 0x2180;
+
+/// The fields of [`CCID`].
+#[bitfield(u32)]
+#[derive(PartialEq, Eq)]
+pub(super) struct Ccid {
+    /// Bit 0: a context is loaded, which the next switch saves.
+    pub(super) valid: bool,
+    #[bits(10)]
+    __: u16,
+    /// Bits 31:11: address of its image, in units of [`Ccid::ALIGN`] bytes (§1.15).
+    #[bits(21)]
+    pub(super) image: u32,
+}
+const_assert_eq!(core::mem::size_of::<Ccid>(), 4);
+
+impl Ccid {
+    /// Alignment of an image in bytes.
+    pub(super) const ALIGN: u64 = 2048;
+}
+
 /// Size of a context image in lines of 64 bytes, minus one.
 pub(super) const CXT_SIZE: u32 = 0x21a0;
 /// Bit 8 of [`CACHE_MODE_0`]: disable the pipelined flush of the render cache.
@@ -205,6 +227,10 @@ mod tests {
         let dcc = Dcc::from_bits(0x202);
         assert_eq!((dcc.mode(), dcc.by_bit_17(), dcc.plain()), (2, true, false));
         assert!(Dcc::from_bits(0x400).plain());
+        // §1.15: 31:11 address; G-16: 0 valid, 2 and 3 flags.
+        let ccid = Ccid::from_bits(0x0123_490d);
+        assert_eq!((ccid.image(), ccid.valid()), (0x0123_4800 >> 11, true));
+        assert!(!Ccid::from_bits(!1).valid());
     }
 
     #[test]

@@ -73,11 +73,12 @@ fn a_965_is_brought_up_without_a_reset() {
     for (chip, clocks) in [(&DESKTOP_965, 0x7081_0000), (&MOBILE_965, 0x2000_0000)] {
         let (log, order) = started(
             chip,
-            // Interrupts masked, ring stopped, GGTT enabled, old errors, clock gating, flush page,
+            // Interrupts masked, ring stopped, no context loaded, GGTT enabled, old errors, clock gating, flush page,
             // flush.
             &[
                 Access::W(0x20a8, 0xffff_ffff),
                 Access::W(0x203c, 0),
+                Access::W(0x2180, 0),
                 Access::W(0x2020, 0x7f80_0001),
                 Access::W(0x2024, 0x0100_0002),
                 Access::W(0x6204, clocks),
@@ -143,6 +144,71 @@ fn after_a_hang_all_chips_are_reset() {
         });
         assert!(order.is_sorted(), "{order:?}");
     }
+}
+
+#[test]
+fn at_the_end_an_idle_965_is_not_reset() {
+    // G-20: the reset of a 965 resets its display. §5.9: it disables the GGTT.
+    let ring = Access::W(0x203c, 0);
+    for (chip, resets, table) in [
+        (&DESKTOP_965, [0x01, 0x00], 0x7f80_0001),
+        (&MOBILE_965, [0x01, 0x00], 0x7f80_0001),
+        (&DESKTOP_G4X, [0x0d, 0x05], 0x7f80_0006),
+        (&MOBILE_G4X, [0x0d, 0x05], 0x7f80_0006),
+    ] {
+        let end = |idle| {
+            let (device, topo) = device(chip);
+            let hw = device.hw();
+            chip.end_work(&hw, &topo, idle, &device.mock).unwrap();
+            device.mock.take()
+        };
+        let [first, last] = resets.map(|byte| Access::Config(0xc0, byte));
+        let wanted = [ring, first, last, Access::W(0x2020, table)];
+        for idle in [false, true] {
+            let log = end(idle);
+            if idle && chip.family.table_switch {
+                // The context is forgotten.
+                assert_eq!(log, [Access::W(0x2180, 0), Access::R(0x2180)]);
+                continue;
+            }
+            let order = wanted.map(|a| log.iter().position(|b| *b == a).unwrap());
+            assert!(order.is_sorted(), "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn the_context_of_a_previous_driver_is_found() {
+    // §5.8.1.2: the first switch saves it at its address, unless a reset comes before.
+    for (chip, found) in [
+        (&DESKTOP_965, Some(0x400..0x401)),
+        (&MOBILE_965, Some(0x400..0x401)),
+        (&DESKTOP_G4X, None),
+        (&MOBILE_G4X, None),
+    ] {
+        let (device, topo) = device(chip);
+        device.mock.set(0x2180, 0x0040_010d);
+        assert_eq!(chip.loaded_image(&device.hw(), &topo), found);
+        let written = |a: &Access| matches!(a, Access::W(..) | Access::Config(..));
+        assert!(!device.mock.take().iter().any(written));
+        // It is told if the device does not forget it.
+        device.mock.fix(0x2180, 0x0040_010d);
+        chip.start(&device.hw(), &topo, &LAYOUT, &device.mock)
+            .unwrap();
+        let told = device.mock.warned.borrow();
+        let told = told.iter().any(|what| what.contains("context"));
+        assert_eq!(told, found.is_some());
+    }
+}
+
+#[test]
+fn at_the_end_the_table_is_on_even_if_the_reset_fails() {
+    let (device, topo) = device(&MOBILE_965);
+    // The device does not report that it is in reset.
+    let device = Device::new(device.mock, |value| value);
+    let ended = MOBILE_965.end_work(&device.hw(), &topo, false, &device.mock);
+    assert_eq!(ended, Err(DeviceError::Timeout("GDRST")));
+    assert_eq!(device.mock.written(0x2020), [0x7f80_0001]);
 }
 
 #[test]

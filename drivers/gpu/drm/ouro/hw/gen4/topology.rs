@@ -30,12 +30,17 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
     if left == u32::MAX {
         return Err(DeviceError::Gone);
     }
+    // The firmware places the table, in memory of its own (G-06); at 0 is memory of others.
+    let found = PgtblCtl::from_bits(left);
+    if family.table_switch && (found.page(), found.high()) == (0, 0) {
+        return Err(DeviceError::NoTranslationTable);
+    }
     // Without access to the bridge, the code is not known.
     let bridge = match hw.platform.bridge32(BRIDGE_GMCH) {
         u32::MAX => Gmch::new(),
-        found => Gmch::from_bits(found),
+        word => Gmch::from_bits(word),
     };
-    let control = translation::control(PgtblCtl::from_bits(left), bridge, family.table_switch);
+    let control = translation::control(found, bridge, family.table_switch);
     let bad_table = DeviceError::Unsupported("size of the GGTT");
     let table = translation::bytes(control).ok_or(bad_table)?;
     let window = hw.platform.bar_len(REGISTER_BAR);
@@ -234,6 +239,25 @@ mod tests {
         }
         // 128 KiB of entries reach 128 MiB.
         assert_eq!(error(&|m| m.set(0x2020, 0x7f80_0004)), aperture);
+    }
+
+    #[test]
+    fn a_table_that_the_firmware_did_not_place_is_not_written() {
+        // G-06: 31:12 and 7:4 are the address. On G4X the driver does not enable the table.
+        let missing = Some(DeviceError::NoTranslationTable);
+        for (chip, at_zero) in [
+            (&DESKTOP_965, missing),
+            (&MOBILE_965, missing),
+            (&DESKTOP_G4X, None),
+            (&MOBILE_G4X, None),
+        ] {
+            let size = if chip.family.table_switch { 0 } else { 6 };
+            for (left, error) in [(0, at_zero), (1, at_zero), (0x1000, None), (0x10, None)] {
+                let mock = device(chip);
+                mock.set(0x2020, left | size);
+                assert_eq!(probe(&mock, chip).err(), error, "{left:#x}");
+            }
+        }
     }
 
     #[test]
