@@ -7,6 +7,7 @@
 #define TOPIC userptr
 #define ANY_I915
 #include "test.h"
+#include "sw_sync.h"
 
 static int make(int fd, const void *memory, __u64 size, __u32 flags, __u32 *handle)
 {
@@ -231,6 +232,95 @@ TEST_F(userptr, unmapped_while_the_gpu_uses_it)
 		EXPECT_EQ(0, gem_close(self->fd, handle));
 		munmap(memory, 4 * PAGE);
 	}
+}
+
+/* Stores to the object when the fence is signalled, and does not wait for that. */
+static int store_behind(const struct gpu *gpu, __u32 handle, int fence)
+{
+	const struct engine *engine = &gpu->engines[0];
+	struct drm_i915_gem_execbuffer2 eb = { 0 };
+	static struct batch b;
+	__u32 batch;
+	int got;
+
+	batch_init(&b);
+	batch_store(&b, store_for(gpu, engine, 4), handle, 0, 1);
+	batch_end(&b, gpu->backend);
+	batch = batch_finish(gpu->fd, &b, &eb);
+	eb.flags = engine->ring | I915_EXEC_FENCE_IN;
+	eb.rsvd2 = fence;
+	got = call(gpu->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	gem_close(gpu->fd, batch);
+	return got;
+}
+
+/*
+ * A process that waits for the GPU may take as long as it likes, and with it the end of its other
+ * ranges. Objects of other clients, and what else ends late, do not wait for that.
+ */
+TEST_F(userptr, others_do_not_wait_for_a_process)
+{
+	enum { IDLE = 16, PAGES = 256, LOOKS = 1000 };
+	struct unmap u = { .memory = memory_at(NULL, PAGE), .size = PAGE };
+	__u32 busy, idle[IDLE], handle, target;
+	struct drm_ouro_stats stats = {};
+	int timeline, fence;
+	pthread_t thread;
+	struct gpu other;
+	unsigned int i;
+	char *memory;
+	__u64 before;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "only ouro has DRM_IOCTL_OURO_STATS");
+	timeline = sw_timeline();
+	if (timeline < 0)
+		SKIP(return, "no foreign fences (CONFIG_SW_SYNC)");
+	fence = sw_fence(timeline);
+	ASSERT_LE(0, fence);
+	memory = memory_at(NULL, IDLE * PAGE);
+	ASSERT_NE(NULL, memory);
+	for (i = 0; i < IDLE; i++) {
+		ASSERT_EQ(0, make(self->fd, memory + i * PAGE, PAGE, 0, &idle[i]));
+		ASSERT_EQ(0, gpu_store(&self->gpu, 0, idle[i], 0, 1));
+		EXPECT_EQ(0, gem_wait(self->fd, idle[i], -1));
+	}
+	ASSERT_EQ(0, gpu_open(&other));
+	handle = gem_create(other.fd, PAGES * PAGE);
+	ASSERT_EQ(0, store(&other, &other.engines[0], 0, handle, 0, 1));
+	ASSERT_EQ(0, gem_wait(other.fd, handle, -1));
+	ASSERT_EQ(0, make(self->fd, u.memory, u.size, 0, &busy));
+	ASSERT_EQ(0, store_behind(&self->gpu, busy, fence));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, unmap, &u));
+	usleep(100000);
+	EXPECT_EQ(0, __atomic_load_n(&u.done, __ATOMIC_SEQ_CST));
+	for (i = 0; i < IDLE; i++)
+		EXPECT_EQ(0, gem_close(self->fd, idle[i]));
+
+	cover("DRM_IOCTL_GEM_CLOSE");
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_OURO_STATS, &stats));
+	before = stats.object_pages;
+	ASSERT_EQ(0, gem_close(other.fd, handle));
+	for (i = 0; i < LOOKS; i++) {
+		memset(&stats, 0, sizeof(stats));
+		ASSERT_EQ(0, call(self->fd, DRM_IOCTL_OURO_STATS, &stats));
+		if (stats.object_pages + PAGES <= before)
+			break;
+		usleep(5000);
+	}
+	EXPECT_GE(before, stats.object_pages + PAGES);
+	target = gem_create(other.fd, PAGE);
+	EXPECT_EQ(0, store(&other, &other.engines[0], 0, target, 0, 0x0e));
+	EXPECT_EQ(0, gem_wait(other.fd, target, -1));
+	EXPECT_EQ(0x0e, gem_read32(other.fd, target, 0));
+	EXPECT_EQ(0, __atomic_load_n(&u.done, __ATOMIC_SEQ_CST));
+
+	EXPECT_EQ(0, sw_signal(timeline));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, gem_close(self->fd, busy));
+	gpu_close(&other);
+	close(fence);
+	close(timeline);
 }
 
 /* Of the same file, and of the same huge page where there are such: nobody waits for the GPU. */
