@@ -386,10 +386,11 @@ impl Recovery {
             }
             let oldest = engine.oldest();
             let revoked = oldest.is_some_and(|o| o.revoked);
-            let can_answer = oldest.filter(|o| asks && (o.can_answer || revoked));
+            let can_answer = oldest.filter(|_| asks);
             let answer = can_answer.map(|o| Answer {
                 owed: o.owes.map(|since| ns.saturating_sub(since) / 1_000_000),
                 limit: if revoked { grace } else { patience },
+                ends: o.pressed && !revoked,
             });
             let limit = match revoked && answer.is_none() {
                 true => limit.min(grace),
