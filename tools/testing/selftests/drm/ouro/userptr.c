@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
+#include <sys/wait.h>
 
 #define TOPIC userptr
 #define ANY_I915
@@ -254,22 +255,52 @@ static int store_behind(const struct gpu *gpu, __u32 handle, int fence)
 	return got;
 }
 
+/* The memory objects of a child that unmaps one of them while the GPU is to use it. */
+enum { IDLE = 16 };
+struct child {
+	__u32 busy, idle[IDLE];
+};
+
+/* That child. Its waiting blocks all mmap() of a process, and so it is not the test's. */
+static void use_and_unmap(const struct gpu *gpu, int fence, int out)
+{
+	char *memory = memory_at(NULL, IDLE * PAGE);
+	void *last = memory_at(NULL, PAGE);
+	struct child c = {};
+	unsigned int i;
+	int got = 0;
+
+	for (i = 0; i < IDLE && !got; i++) {
+		got = make(gpu->fd, memory + i * PAGE, PAGE, 0, &c.idle[i]);
+		if (!got)
+			got = gpu_store(gpu, 0, c.idle[i], 0, 1);
+		if (!got)
+			got = gem_wait(gpu->fd, c.idle[i], -1);
+	}
+	if (!got)
+		got = make(gpu->fd, last, PAGE, 0, &c.busy);
+	if (!got)
+		got = store_behind(gpu, c.busy, fence);
+	if (!got && write(out, &c, sizeof(c)) == sizeof(c))
+		munmap(last, PAGE);
+	_exit(0);
+}
+
 /*
  * A process that waits for the GPU may take as long as it likes, and with it the end of its other
  * ranges. Objects of other clients, and what else ends late, do not wait for that.
  */
 TEST_F(userptr, others_do_not_wait_for_a_process)
 {
-	enum { IDLE = 16, PAGES = 256, LOOKS = 1000 };
-	struct unmap u = { .memory = memory_at(NULL, PAGE), .size = PAGE };
-	__u32 busy, idle[IDLE], handle, target;
+	enum { PAGES = 256, LOOKS = 1000 };
 	struct drm_ouro_stats stats = {};
-	int timeline, fence;
-	pthread_t thread;
+	int timeline, fence, ready[2];
+	__u32 handle, target;
 	struct gpu other;
+	struct child c;
 	unsigned int i;
-	char *memory;
 	__u64 before;
+	pid_t child;
 
 	if (!self->gpu.ouro)
 		SKIP(return, "only ouro has DRM_IOCTL_OURO_STATS");
@@ -278,24 +309,21 @@ TEST_F(userptr, others_do_not_wait_for_a_process)
 		SKIP(return, "no foreign fences (CONFIG_SW_SYNC)");
 	fence = sw_fence(timeline);
 	ASSERT_LE(0, fence);
-	memory = memory_at(NULL, IDLE * PAGE);
-	ASSERT_NE(NULL, memory);
-	for (i = 0; i < IDLE; i++) {
-		ASSERT_EQ(0, make(self->fd, memory + i * PAGE, PAGE, 0, &idle[i]));
-		ASSERT_EQ(0, gpu_store(&self->gpu, 0, idle[i], 0, 1));
-		EXPECT_EQ(0, gem_wait(self->fd, idle[i], -1));
-	}
 	ASSERT_EQ(0, gpu_open(&other));
 	handle = gem_create(other.fd, PAGES * PAGE);
 	ASSERT_EQ(0, store(&other, &other.engines[0], 0, handle, 0, 1));
 	ASSERT_EQ(0, gem_wait(other.fd, handle, -1));
-	ASSERT_EQ(0, make(self->fd, u.memory, u.size, 0, &busy));
-	ASSERT_EQ(0, store_behind(&self->gpu, busy, fence));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, unmap, &u));
-	usleep(100000);
-	EXPECT_EQ(0, __atomic_load_n(&u.done, __ATOMIC_SEQ_CST));
+	ASSERT_EQ(0, pipe(ready));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		use_and_unmap(&self->gpu, fence, ready[1]);
+	close(ready[1]);
+	ASSERT_EQ(sizeof(c), read(ready[0], &c, sizeof(c)));
+	usleep(200000);
+	EXPECT_EQ(0, waitpid(child, NULL, WNOHANG));
 	for (i = 0; i < IDLE; i++)
-		EXPECT_EQ(0, gem_close(self->fd, idle[i]));
+		EXPECT_EQ(0, gem_close(self->fd, c.idle[i]));
 
 	cover("DRM_IOCTL_GEM_CLOSE");
 	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_OURO_STATS, &stats));
@@ -313,12 +341,13 @@ TEST_F(userptr, others_do_not_wait_for_a_process)
 	EXPECT_EQ(0, store(&other, &other.engines[0], 0, target, 0, 0x0e));
 	EXPECT_EQ(0, gem_wait(other.fd, target, -1));
 	EXPECT_EQ(0x0e, gem_read32(other.fd, target, 0));
-	EXPECT_EQ(0, __atomic_load_n(&u.done, __ATOMIC_SEQ_CST));
+	EXPECT_EQ(0, waitpid(child, NULL, WNOHANG));
 
 	EXPECT_EQ(0, sw_signal(timeline));
-	pthread_join(thread, NULL);
-	EXPECT_EQ(0, gem_close(self->fd, busy));
+	EXPECT_EQ(child, waitpid(child, NULL, 0));
+	EXPECT_EQ(0, gem_close(self->fd, c.busy));
 	gpu_close(&other);
+	close(ready[0]);
 	close(fence);
 	close(timeline);
 }
