@@ -203,6 +203,7 @@ pub(crate) fn press(fence: &Fence) {
 pub(in crate::submit) fn spread(mut list: Visits) {
     while let Some(tracker) = list.pop_front() {
         let tracker = tracker.into_arc();
+        let retirer = tracker.engine().retirer.clone();
         // A later raise puts it into a list again; an earlier raise is seen
         // here.
         barrier::smp_mb(ordering::Full);
@@ -212,7 +213,10 @@ pub(in crate::submit) fn spread(mut list: Visits) {
                 break request;
             }
         };
-        let Some(request) = request else { continue };
+        let Some(request) = request else {
+            retirer.forget_tracker(tracker);
+            continue;
+        };
         let priority = tracker.urgency.to_spread();
         let is_pressed = tracker.urgency.is_pressed();
         for fence in request.awaited() {
@@ -225,6 +229,9 @@ pub(in crate::submit) fn spread(mut list: Visits) {
                 }
             });
         }
+        // In the tick, nothing may be freed that takes a lock.
+        retirer.forget(request);
+        retirer.forget_tracker(tracker);
     }
 }
 
