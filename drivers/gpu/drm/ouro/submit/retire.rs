@@ -345,9 +345,13 @@ impl Retirer {
         }
     }
 
-    /// Releases a request that has completed. Process context; the caller holds no locks.
+    /// Releases a request that has completed. Process context; the caller may hold reservations, so
+    /// memory whose drop takes one is left to a worker.
     pub(super) fn release(&self, request: ListArc<Request>) {
-        drop(request);
+        // Any other reference comes here, too (`forget`).
+        if let Some(mut request) = Arc::into_unique_or_drop(request.into_arc()) {
+            request.as_mut().take_evidence().end(&self.late);
+        }
         self.live.fetch_sub(1, ordering::Relaxed);
     }
 
