@@ -50,6 +50,8 @@ use crate::{
 
 /// Milliseconds that the request of a revoked context may still run.
 const GRACE_MS: u64 = 500;
+/// Hang limit in milliseconds of requests that must end, while hangcheck is off.
+const PRESSED_HANG_MS: u64 = 3000;
 /// Shortest hang limit in milliseconds: hangcheck needs a few ticks.
 const LEAST_HANG_MS: u32 = 300;
 
@@ -370,6 +372,8 @@ impl Recovery {
                 continue;
             };
             let limit = match u64::from(self.hang_ms()) {
+                // No one could end it: its waiter cannot be woken up, and may be exiting.
+                0 if engine.is_pressed() => PRESSED_HANG_MS,
                 0 => u64::MAX,
                 limit => limit,
             };

@@ -165,6 +165,16 @@ impl Engine {
         })
     }
 
+    /// Returns whether what it works on must end within a limit, for a request in its ring. Any
+    /// context.
+    pub(crate) fn is_pressed(&self) -> bool {
+        let queue = self.queue.lock();
+        match &queue.port {
+            Port::Lists(lists) => lists.is_pressed(),
+            Port::Ring(ring) => ring.flight.iter().any(|r| r.tracker.urgency.is_pressed()),
+        }
+    }
+
     /// Charges the running context for its time, on execlist engines. To be called often.
     pub(crate) fn count(&self, now: u64) {
         if let Port::Lists(lists) = &mut self.queue.lock().port {

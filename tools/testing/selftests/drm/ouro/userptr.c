@@ -593,6 +593,52 @@ TEST_F(userptr, a_process_ends_while_its_batch_does_not)
 	ASSERT_EQ(0, gpu_store(&self->gpu, 0, gem_create(self->fd, PAGE), 0, 1));
 }
 
+/* That must also end while the hang check is off: such a batch has a limit then, too. */
+TEST_F(userptr, a_process_ends_while_hangs_are_not_looked_for)
+{
+	enum { LOOKS = 1200, UNTIL_HANG = 600 };
+	unsigned int i, ended = 0;
+	int ready[2];
+	char done = 0;
+	pid_t pid;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver may wait for as long as the batch likes");
+	ASSERT_EQ(0, device_hang_ms(&self->gpu, 0));
+	ASSERT_EQ(0, pipe(ready));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (pid == 0) {
+		struct spin spin;
+		struct gpu gpu;
+		__u32 handle;
+
+		done = !gpu_open(&gpu) &&
+		       !make(gpu.fd, memory_at(NULL, 4 * PAGE), 4 * PAGE, 0, &handle) &&
+		       !spin_start(&gpu, &gpu.engines[0], 0, 0, NULL, &spin) &&
+		       !gpu_store(&gpu, 0, handle, 0, 1);
+		if (write(ready[1], &done, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	ASSERT_EQ(1, read(ready[0], &done, 1));
+	EXPECT_EQ(1, done);
+	kill(pid, SIGKILL);
+	for (i = 0; i < LOOKS && !ended; i++) {
+		ended = waitpid(pid, NULL, WNOHANG) == pid;
+		usleep(50000);
+		/* for the tests that come next */
+		if (i == UNTIL_HANG)
+			device_limits(&self->gpu, HANG_MS_DEFAULT);
+	}
+	EXPECT_EQ(1, ended);
+	EXPECT_GT(UNTIL_HANG, i);
+	ASSERT_EQ(0, device_limits(&self->gpu, HANG_MS_DEFAULT));
+	ASSERT_EQ(0, gpu_store(&self->gpu, 0, gem_create(self->fd, PAGE), 0, 1));
+	close(ready[0]);
+	close(ready[1]);
+}
+
 /*
  * An object of three quarters of the addresses that there are, which is what clients take for the
  * most that they may use, has room: the kernel's own pages are not in the middle. It is one piece
