@@ -69,8 +69,9 @@ fn list<T: IntoBytes + Immutable>(arg: &mut abi::drm_ouro_list, entries: &KVec<T
     Ok(())
 }
 
-/// `OURO_ENGINES` lists the engines with their counters, which are 0 without `CAP_PERFMON`. `stride` must be the size of an entry; up
-/// to `count` entries are written to `ptr`, and `count` returns their total number.
+/// `OURO_ENGINES` lists the engines with their counters, which are 0 without `CAP_PERFMON`. `stride`
+/// must be the size of an entry; up to `count` entries are written to `ptr`, and `count` returns
+/// their total number.
 ///
 /// Errors: `EINVAL` for another stride; `EFAULT`, `ENOMEM`.
 pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
@@ -130,8 +131,8 @@ pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
     list(arg, &entries)
 }
 
-/// `OURO_STATS` returns the driver's counters, which are 0 without `CAP_PERFMON`; `resets` is without
-/// `CAP_SYS_ADMIN`, as in `GET_RESET_STATS`. `flags` and `pad` must be zero.
+/// `OURO_STATS` returns the driver's counters, which are 0 without `CAP_PERFMON`; `resets` is 0
+/// without `CAP_SYS_ADMIN`, as in `GET_RESET_STATS`. `flags` and `pad` must be zero.
 ///
 /// Errors: `EINVAL` for flags or padding.
 pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -> Result {

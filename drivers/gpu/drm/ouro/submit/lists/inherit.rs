@@ -134,7 +134,7 @@ impl Urgency {
         self.pressed.load(ordering::Relaxed)
     }
 
-    /// Records that it must end soon. Returns whether that is new, or raises the inherited priority.
+    /// Records that it must end soon. Returns whether that is new, or raises its priority.
     fn press(&self) -> bool {
         let is_new = !self.pressed.xchg(true, ordering::Full);
         self.raise(PRESSED) || is_new
