@@ -11,6 +11,7 @@
 #include <linux/io.h>
 #include <linux/mman.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
 #include <linux/pagemap.h>
 #include <linux/pci.h>
 #include <linux/pgtable.h>
@@ -529,10 +530,13 @@ int ouro_put_fields(unsigned long to, unsigned long to_stride, const void *from,
 		    unsigned long from_stride, unsigned long n)
 {
 	u8 __user *place = (u8 __user *)to;
+	size_t span;
 
 	if (!n)
 		return 0;
-	if (!user_write_access_begin(place, (n - 1) * to_stride + sizeof(u64)))
+	if (check_mul_overflow(n - 1, to_stride, &span) ||
+	    check_add_overflow(span, sizeof(u64), &span) ||
+	    !user_write_access_begin(place, span))
 		return -EFAULT;
 	for (; n; n--) {
 		unsafe_put_user(*(const u64 *)from, (u64 __user *)place, fault);

@@ -6,16 +6,19 @@
 //! if its last reference is dropped in atomic context, a work queue by another worker than its own.
 //! All of that runs on work queues of the module, and [`Guard`], which the module owns, waits for
 //! it. Work that waits for a grace period has a queue of its own, so that waiting for objects to be
-//! freed ([`flush()`]) does not wait for that.
+//! freed ([`flush()`]) does not wait for that. So has work that waits for a process
+//! ([`queue_patient()`]): a client chooses how long that takes, so other releases and other clients
+//! never wait for it.
 
 use core::ptr::NonNull;
 use kernel::{
     bindings,
     prelude::*,
     sync::atomic::{ordering, Atomic},
+    time::{delay::fsleep, Delta},
 };
 
-use crate::raw;
+use crate::{raw, time};
 
 /// The state while a [`Guard`] lives.
 struct State {
@@ -23,12 +26,17 @@ struct State {
     wq: NonNull<bindings::workqueue_struct>,
     /// The queue of `work`.
     rcu_wq: NonNull<bindings::workqueue_struct>,
+    /// The queue of work that waits for a process.
+    patient_wq: NonNull<bindings::workqueue_struct>,
     /// Entries to drop after a grace period.
     after_rcu: bindings::llist_head,
     /// The work that drops them.
     work: bindings::work_struct,
     /// Number of releases that were deferred and have not ended.
     pending: Atomic<usize>,
+    /// Number of releases that were passed to [`queue()`], and of those that have ended.
+    queued: Atomic<usize>,
+    ended: Atomic<usize>,
 }
 
 /// The state of the living guard, or null.
@@ -74,14 +82,18 @@ impl Guard {
     /// Errors: `EBUSY` if they exist, `ENOMEM`.
     pub fn new(name: &'static CStr) -> Result<Self> {
         let state = KBox::new_uninit(GFP_KERNEL)?;
-        let wq = RawQueue::new(name)?;
-        let rcu_wq = RawQueue::new(name)?;
+        let wq = RawQueue::new(name, ACTIVE)?;
+        let rcu_wq = RawQueue::new(name, ACTIVE)?;
+        let patient_wq = RawQueue::new(name, ACTIVE_PATIENT)?;
         let state = KBox::into_raw(state.write(State {
             wq: wq.keep(),
             rcu_wq: rcu_wq.keep(),
+            patient_wq: patient_wq.keep(),
             after_rcu: pin_init::zeroed(),
             work: pin_init::zeroed(),
             pending: Atomic::new(0),
+            queued: Atomic::new(0),
+            ended: Atomic::new(0),
         }));
         // SAFETY: The state is at its final place, and `run_after_rcu` fits its work.
         unsafe {
@@ -117,6 +129,7 @@ impl Drop for Guard {
             loop {
                 bindings::rcu_barrier();
                 raw::ouro_flush_workqueue((*state).rcu_wq.as_ptr());
+                raw::ouro_flush_workqueue((*state).patient_wq.as_ptr());
                 raw::ouro_flush_workqueue((*state).wq.as_ptr());
                 if (*state).pending.load(ordering::Acquire) == 0 {
                     break;
@@ -134,15 +147,20 @@ impl Drop for Guard {
 /// How many releases run at a time. They contend for the same locks, and for each one that sleeps the
 /// kernel wakes another worker: a burst of them would get hundreds.
 const ACTIVE: c_int = 4;
+/// Same, of releases that wait for a process: one that waits long must not delay those for others.
+const ACTIVE_PATIENT: c_int = 64;
+
+/// Most milliseconds that [`flush()`] waits.
+const FLUSH_MS: u64 = 100;
 
 /// A queue that is destroyed when this is dropped.
 struct RawQueue(NonNull<bindings::workqueue_struct>);
 
 impl RawQueue {
-    fn new(name: &'static CStr) -> Result<Self> {
+    fn new(name: &'static CStr, active: c_int) -> Result<Self> {
         let flags = bindings::wq_flags_WQ_UNBOUND | bindings::wq_flags_WQ_MEM_RECLAIM;
         // SAFETY: `name` is a C string.
-        let wq = unsafe { raw::ouro_alloc_workqueue(name.as_char_ptr(), flags, ACTIVE) };
+        let wq = unsafe { raw::ouro_alloc_workqueue(name.as_char_ptr(), flags, active) };
         Ok(Self(NonNull::new(wq).ok_or(ENOMEM)?))
     }
 
@@ -167,6 +185,7 @@ impl Drop for RawQueue {
 unsafe fn destroy(state: *mut State) {
     // SAFETY: By the requirement of this function.
     unsafe {
+        bindings::destroy_workqueue((*state).patient_wq.as_ptr());
         bindings::destroy_workqueue((*state).rcu_wq.as_ptr());
         bindings::destroy_workqueue((*state).wq.as_ptr());
         drop(KBox::from_raw(state));
@@ -175,6 +194,18 @@ unsafe fn destroy(state: *mut State) {
 
 /// A release that was passed to [`queue()`] has ended: its work calls this at its end.
 pub(crate) fn ended() {
+    let state = STATE.load(ordering::Acquire);
+    if !state.is_null() {
+        // SAFETY: The guard waits for deferred releases.
+        unsafe {
+            (*state).ended.fetch_add(1, ordering::Release);
+            (*state).pending.fetch_sub(1, ordering::Release);
+        }
+    }
+}
+
+/// A release that was passed to [`queue_patient()`] has ended: its work calls this at its end.
+pub(crate) fn patient_ended() {
     let state = STATE.load(ordering::Acquire);
     if !state.is_null() {
         // SAFETY: The guard waits for deferred releases.
@@ -251,10 +282,48 @@ pub(crate) unsafe fn queue(work: *mut bindings::work_struct) -> bool {
     // SAFETY: The guard lives as long as the module has things to release; `work` by the
     // requirement of this function.
     unsafe {
+        (*state).queued.fetch_add(1, ordering::Relaxed);
+        let queued = enqueue(state, (*state).wq, work);
+        if !queued {
+            (*state).ended.fetch_add(1, ordering::Release);
+        }
+        queued
+    }
+}
+
+/// Runs `work` in a worker of the module's queue of work that waits for a process. Any context.
+///
+/// Returns whether it was queued, as [`queue()`] does. If it was, the work must call
+/// [`patient_ended()`] at its end.
+///
+/// # Safety
+///
+/// As [`queue()`].
+pub(crate) unsafe fn queue_patient(work: *mut bindings::work_struct) -> bool {
+    let state = STATE.load(ordering::Acquire);
+    if state.is_null() {
+        return false;
+    }
+    // SAFETY: As in `queue()`.
+    unsafe { enqueue(state, (*state).patient_wq, work) }
+}
+
+/// Runs `work` in a worker of one of the queues. Returns whether it was queued.
+///
+/// # Safety
+///
+/// As [`queue()`]; the state lives, and the queue is its own.
+unsafe fn enqueue(
+    state: *mut State,
+    wq: NonNull<bindings::workqueue_struct>,
+    work: *mut bindings::work_struct,
+) -> bool {
+    // SAFETY: By the requirement of this function.
+    unsafe {
         (*state).pending.fetch_add(1, ordering::Relaxed);
         let queued = bindings::queue_work_on(
             bindings::wq_misc_consts_WORK_CPU_UNBOUND as c_int,
-            (*state).wq.as_ptr(),
+            wq.as_ptr(),
             work,
         );
         if !queued {
@@ -264,25 +333,40 @@ pub(crate) unsafe fn queue(work: *mut bindings::work_struct) -> bool {
     }
 }
 
-/// Waits for releases deferred so far that do not wait for a grace period: for deferred objects.
-/// Sleeps.
+/// Waits until as many releases have ended as were deferred so far, except those that wait for a
+/// grace period or a process: for deferred objects. For a tenth of a second at most, or until the
+/// calling thread has a signal: the caller looks again. Sleeps.
 pub fn flush() {
     let state = STATE.load(ordering::Acquire);
-    if !state.is_null() {
-        // SAFETY: As in `queue()`.
-        unsafe { raw::ouro_flush_workqueue((*state).wq.as_ptr()) };
+    if state.is_null() {
+        return;
+    }
+    // SAFETY: As in `queue()`.
+    let state = unsafe { &*state };
+    let ended = state.ended.load(ordering::Acquire);
+    let todo = state.queued.load(ordering::Relaxed).wrapping_sub(ended);
+    let until = time::monotonic_ns().saturating_add(FLUSH_MS * 1_000_000);
+    let mut micros = 10;
+    while state.ended.load(ordering::Acquire).wrapping_sub(ended) < todo {
+        if kernel::current!().signal_pending() || time::monotonic_ns() >= until {
+            break;
+        }
+        fsleep(Delta::from_micros(micros));
+        micros = (micros * 2).min(1000);
     }
 }
 
 /// Waits for all releases deferred so far, including the data of fences, and those deferred in
-/// turn. Sleeps.
+/// turn, except those that wait for a process. Sleeps.
 ///
 /// For tests, and for an unbind that must see memory freed.
 pub fn settle() {
     let state = STATE.load(ordering::Acquire);
     if !state.is_null() {
         // SAFETY: As in `queue()`.
-        unsafe { raw::ouro_flush_workqueue((*state).rcu_wq.as_ptr()) };
+        unsafe {
+            raw::ouro_flush_workqueue((*state).rcu_wq.as_ptr());
+            raw::ouro_flush_workqueue((*state).wq.as_ptr());
+        }
     }
-    flush();
 }

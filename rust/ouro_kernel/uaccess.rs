@@ -146,7 +146,8 @@ const FIELDS: usize = 1024;
 /// Writes a field of each of `values` to an array of user space, whose elements are `stride` bytes
 /// apart; the first field is at `address`.
 ///
-/// Errors: `EFAULT`; some may have been written.
+/// Errors: `EFAULT`; some may have been written. `EINVAL`, with nothing written of this part, if
+/// `field` does not return the same field of each value, or the stride is too large.
 pub fn write_fields<T>(
     mut address: u64,
     stride: usize,
@@ -154,21 +155,29 @@ pub fn write_fields<T>(
     field: fn(&T) -> &u64,
 ) -> Result {
     for some in values.chunks(FIELDS) {
-        let Some(first) = some.first() else { break };
-        // SAFETY: The field of each value is as far from that of the one before as the values are,
-        // and lies in `some`. The function checks the addresses of user space, whose range does not
-        // overflow: `FIELDS` strides are less than an address.
+        let span = stride.checked_mul(some.len()).ok_or(EINVAL)?;
+        let at = |value: &T| ptr::from_ref(field(value)).addr();
+        let own = |value: &T| ptr::from_ref(value).addr();
+        // `field` may return any field, or one of anything else.
+        let offset = some.first().map_or(0, |v| at(v).wrapping_sub(own(v)));
+        let inside = offset.saturating_add(size_of::<u64>()) <= size_of::<T>();
+        let same = |value: &T| at(value).wrapping_sub(own(value)) == offset;
+        if !inside || !some.iter().all(same) {
+            return Err(EINVAL);
+        }
+        // SAFETY: The field of each value is at `offset`, inside of the value, as was checked. The
+        // function checks the addresses of user space.
         let failed = unsafe {
             crate::raw::ouro_put_fields(
                 address as usize,
                 stride,
-                ptr::from_ref(field(first)).cast(),
+                some.as_ptr().byte_add(offset).cast(),
                 size_of::<T>(),
                 some.len(),
             )
         };
         to_result(failed)?;
-        address = address.wrapping_add((stride * some.len()) as u64);
+        address = address.wrapping_add(span as u64);
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ use kernel::{
 
 use crate::{
     pages::{Pages, PAGE_SIZE},
-    raw,
+    raw, release, work,
 };
 
 /// The user of a range's pages.
@@ -91,13 +91,15 @@ pub struct Sequence(c_ulong);
 /// The allocation that embeds the C notifier.
 struct Inner<T: Invalidate> {
     notifier: Opaque<bindings::mmu_interval_notifier>,
+    /// The work that removes the notifier, and frees this.
+    late: Opaque<bindings::work_struct>,
     lock: Arc<NotifierLock>,
     user: Arc<T>,
 }
 
 /// A range of addresses of a process. It must be dropped, and not forgotten, before the module is
 /// unloaded, because the memory management calls code of the module for it. A part of an open file,
-/// or of an object, is dropped in time.
+/// or of an object, is dropped in time. The `user` may be called until a worker has dropped it.
 ///
 /// # Invariants
 ///
@@ -132,6 +134,7 @@ impl<T: Invalidate> UserRange<T> {
         let inner = KBox::into_raw(KBox::new(
             Inner {
                 notifier: Opaque::zeroed(),
+                late: Opaque::zeroed(),
                 lock,
                 user,
             },
@@ -232,13 +235,48 @@ impl<T: Invalidate> UserRange<T> {
     }
 }
 
-impl<T: Invalidate> Drop for UserRange<T> {
-    /// Waits for a running [`Invalidate::invalidate()`].
-    fn drop(&mut self) {
-        // SAFETY: By the invariant.
+impl<T: Invalidate> Inner<T> {
+    /// Removes the notifier, and frees this. Waits until no invalidation is active in the process,
+    /// also of other ranges.
+    ///
+    /// # Safety
+    ///
+    /// `this` is from a box that the caller gives away, and its notifier is inserted.
+    unsafe fn remove(this: *mut Self) {
+        // SAFETY: By the requirement of this function.
         unsafe {
-            bindings::mmu_interval_notifier_remove(self.notifier());
-            drop(KBox::from_raw(self.inner.as_ptr()));
+            bindings::mmu_interval_notifier_remove((*this).notifier.get());
+            drop(KBox::from_raw(this));
+        }
+    }
+
+    /// The work of a dropped range.
+    ///
+    /// # Safety
+    ///
+    /// `work` is the field `late` of such a box, as [`Inner::remove()`] takes it.
+    unsafe extern "C" fn run_late(work: *mut bindings::work_struct) {
+        let cell: *mut Opaque<bindings::work_struct> = work.cast();
+        // SAFETY: By the requirement of this function.
+        unsafe { Self::remove(kernel::container_of!(cell, Inner<T>, late)) };
+        release::patient_ended();
+    }
+}
+
+impl<T: Invalidate> Drop for UserRange<T> {
+    /// A worker of [`release`] waits for running invalidations, and then drops the user. That may
+    /// take as long as the process's GPU work: removing the notifier waits for invalidations of all
+    /// ranges of the process.
+    fn drop(&mut self) {
+        let inner = self.inner.as_ptr();
+        // SAFETY: By the invariant. The work stays where it is until it has run; it is used once.
+        unsafe {
+            let late = (*inner).late.get();
+            work::init_raw(late, Inner::<T>::run_late, kernel::static_lock_class!());
+            if !release::queue_patient(late) {
+                // There is no guard, hence no worker.
+                Inner::remove(inner);
+            }
         }
     }
 }

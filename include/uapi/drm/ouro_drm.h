@@ -82,6 +82,8 @@ enum drm_ouro_engine_class {
 
 /**
  * struct drm_ouro_engine - one engine, and what it has done so far
+ *
+ * The counters tell about all clients: they are zero for callers without CAP_PERFMON.
  */
 struct drm_ouro_engine {
 	/** @engine_class: enum drm_ouro_engine_class */
@@ -116,7 +118,10 @@ struct drm_ouro_region {
 	__u64 size;
 	/** @cpu_visible: bytes of it that the CPU can map */
 	__u64 cpu_visible;
-	/** @used: bytes that objects of this device have there now */
+	/**
+	 * @used: bytes that objects of this device, of all clients, have there now; zero for
+	 * callers without CAP_PERFMON
+	 */
 	__u64 used;
 };
 
@@ -136,6 +141,9 @@ struct drm_ouro_list {
  * struct drm_ouro_stats - counters since the driver was bound
  *
  * The register counters count what the driver itself did, by why it did it.
+ *
+ * The counters tell about all clients: they are zero for callers without CAP_PERFMON, and @resets
+ * is for callers without CAP_SYS_ADMIN.
  */
 struct drm_ouro_stats {
 	/** @flags: in: zero */

@@ -25,7 +25,7 @@ mod kunit {
         gem::{self, Object},
         release,
         resv::{self, Acquired, HasResv, Slate, Usage},
-        time,
+        time, uaccess,
         wait::{Completion, Interruptible, Waited},
         work,
     };
@@ -316,6 +316,31 @@ mod kunit {
         assert!(Arc::into_unique_or_drop(waiting).is_some());
         assert!(Arc::into_unique_or_drop(running).is_some());
         Ok(())
+    }
+
+    #[test]
+    fn fields_that_are_written_are_the_values_own() {
+        struct Pair {
+            first: u64,
+            second: u64,
+        }
+        static OTHER: u64 = 1;
+        let pair = |n| Pair {
+            first: n,
+            second: n,
+        };
+        let values = [pair(1), pair(2)];
+        let write = |stride, field| uaccess::write_fields(0, stride, &values, field).err();
+        assert_eq!(write(16, |_| &OTHER), Some(EINVAL));
+        fn one_or_other(p: &Pair) -> &u64 {
+            match p.first {
+                1 => &p.first,
+                _ => &p.second,
+            }
+        }
+        // Not the same field of each value.
+        assert_eq!(write(16, one_or_other), Some(EINVAL));
+        assert_eq!(write(usize::MAX, |p| &p.first), Some(EINVAL));
     }
 
     #[test]

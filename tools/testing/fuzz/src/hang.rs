@@ -23,6 +23,7 @@ pub fn run(bytes: &[u8]) {
         let answer = s.flag().then(|| Answer {
             owed: s.flag().then(|| s.odd()),
             limit: s.odd(),
+            ends: s.flag(),
         });
         let owed = answer.and_then(|a| a.owed);
         let overdue = answer.is_some_and(|a| a.owed.is_some_and(|ms| ms >= a.limit));

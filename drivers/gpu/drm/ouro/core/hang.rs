@@ -9,8 +9,8 @@
 //! enough.
 //!
 //! An engine that can be preempted gets a preemption probe first. If it answers, the request may go
-//! on, and is probed again after the same time. An engine that owes the answer to a preemption for
-//! too long hangs, whatever requested it.
+//! on, and is probed again after the same time, unless it must end. An engine that owes the answer
+//! to a preemption for too long hangs, whatever requested it.
 
 use ouro_hw::{report::Activity, types::Seqno};
 
@@ -60,6 +60,8 @@ pub struct Answer {
     pub owed: Option<u64>,
     /// Milliseconds after which the engine hangs.
     pub limit: u64,
+    /// Whether the oldest request must end within its limit, even if the engine answers.
+    pub ends: bool,
 }
 
 impl Answer {
@@ -134,7 +136,7 @@ impl Watch {
             return Verdict::Gone;
         }
         let takes_long = |otherwise| match answer {
-            None => otherwise,
+            None | Some(Answer { ends: true, .. }) => otherwise,
             Some(Answer { owed: None, .. }) => Verdict::Probe,
             Some(_) => Verdict::Fine,
         };
@@ -382,7 +384,8 @@ mod tests {
 
     fn answer(owed: Option<u64>) -> Option<Answer> {
         let limit = LIMIT / 2;
-        Some(Answer { owed, limit })
+        let ends = false;
+        Some(Answer { owed, limit, ends })
     }
 
     /// Samples every 50 ms until there is another verdict than to probe: returns its time and the
@@ -421,6 +424,24 @@ mod tests {
         let (asked, verdict) = watch_asking(|_| 0x1000, 100);
         assert_eq!(asked.first(), Some(&2000));
         assert_eq!(verdict, None);
+    }
+
+    #[test]
+    fn a_preemptible_request_that_must_end_has_its_limit() {
+        let ends = |owed| answer(owed).map(|a| Answer { ends: true, ..a });
+        let mut w = Watch::default();
+        assert!(!w.tick(0, A, LIMIT, ends(None)));
+        assert!(w.tick(2950, A, LIMIT, ends(Some(50))));
+        let moves = at(0x1000);
+        assert_eq!(w.look(2950, &moves, LIMIT, ends(Some(50))), Verdict::Fine);
+        assert_eq!(
+            w.look(3000, &moves, LIMIT, ends(Some(100))),
+            Verdict::Endless
+        );
+        assert_eq!(w.look(3000, &moves, LIMIT, ends(None)), Verdict::Endless);
+        // It still has to give way to others.
+        let overdue = ends(Some(1500));
+        assert_eq!(w.look(2950, &moves, LIMIT, overdue), Verdict::Keeps);
     }
 
     #[test]

@@ -170,7 +170,7 @@ pub(crate) fn peek(object: &Object, locked: &Locked<'_>, offset: u64, bytes: &mu
     if let Some(buffer) = object.attachment() {
         return buffer.with_view(locked, |view| view.read(offset as usize, bytes));
     }
-    let backing = contents::backing(object)?;
+    let backing = contents::backing_in(object, locked)?;
     caches::read(object, &backing, offset..offset + bytes.len() as u64)?;
     backing.read(offset as usize, bytes)
 }
@@ -228,7 +228,7 @@ pub(crate) fn poke(object: &Object, locked: &Locked<'_>, writer: impl Writer) ->
             }))
         });
     }
-    let (state, backing) = contents::settled(object)?;
+    let (state, backing) = contents::settled_in(object, Some(locked))?;
     // Pages behind the BO's are not its contents, but the file's.
     let whole = backing.state_pages() == 0;
     match backing.memory() {

@@ -434,7 +434,7 @@ impl Backing {
             Ok(Binding::Mapped(mapping))
         };
         match (bind(), gpu.aperture()) {
-            (Err(e), Some(aperture)) if e == ENOSPC => {
+            (Err(e), Some(aperture)) if e == ENOSPC && aperture.shares(space) => {
                 let bytes = u64::from(self.len()) * u64::from(PAGE_SIZE);
                 aperture.yield_to(place, bytes.max(pad), bind)
             }

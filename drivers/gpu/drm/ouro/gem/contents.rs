@@ -234,6 +234,14 @@ pub(crate) fn populate(object: &Object) -> Result {
 /// Locks the state of a BO that has memory, and is not being moved, so that the state describes the
 /// contents. Waits for a move. The caller holds no locks.
 pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>, Arc<Backing>)> {
+    settled_in(object, None)
+}
+
+/// Does what [`settled`] does, for a caller that may hold the BO's reservation, but no other lock.
+pub(super) fn settled_in<'a>(
+    object: &'a Object,
+    locked: Option<&Locked<'_>>,
+) -> Result<(Guard<'a, State, MutexBackend>, Arc<Backing>)> {
     let mut attempts = Attempts::new();
     let mut relief = Relief::new();
     loop {
@@ -255,7 +263,10 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
                 object
                     .resv()
                     .wait(Usage::Bookkeep, Interruptible::Yes, FOREVER)?;
-                let _locked = object.resv().lock(Interruptible::Yes)?;
+                let _locked = match locked {
+                    Some(_) => None,
+                    None => Some(object.resv().lock(Interruptible::Yes)?),
+                };
                 go_back(object, &mut object.state.lock())?;
             }
             Ok(backing) => return Ok((state, backing)),
@@ -280,6 +291,11 @@ pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>
 /// Errors: `ENOMEM`, `ERESTARTSYS`, `ENODEV`.
 pub(crate) fn backing(object: &Object) -> Result<Arc<Backing>> {
     settled(object).map(|(_, backing)| backing)
+}
+
+/// Same as [`backing`], for a caller that holds the BO's reservation.
+pub(super) fn backing_in(object: &Object, locked: &Locked<'_>) -> Result<Arc<Backing>> {
+    settled_in(object, Some(locked)).map(|(_, backing)| backing)
 }
 
 /// Allocates its memory, if it has none and that does not wait. Errors: `EAGAIN` if other BOs would

@@ -42,7 +42,9 @@ impl Invalidate for Watch {
         };
         let idle = || object.resv().test_signaled(Usage::Bookkeep);
         // Every fence is signalled: by the GPU, a reset, or the unbind. An endless batch must be
-        // ended, because the process may be exiting, and with it the file that the batch came from.
+        // ended, because the process may be exiting, and with it the file that the batch came from:
+        // pressed requests have a limit even while hangcheck is off. Only a fence of another driver
+        // may take longer.
         let mut jiffies = time::ms(PATIENCE_MS);
         while !idle() {
             if !may_wait {

@@ -204,10 +204,19 @@ impl Recovery {
         let first = self.executor.engines().iter().find(|e| has(scope, e));
         match first {
             Some(one) if scope != !0 => self.hardware.reset(ResetScope::Engine(one.index())),
-            _ => self
-                .hardware
-                .restart(self.executor.space().layout().ok_or(EINVAL)?),
+            _ => self.restart(),
         }?;
+        self.start_again(inner, scope)
+    }
+
+    /// Resets all engines, and sets the device up.
+    fn restart(&self) -> Result {
+        let layout = self.executor.space().layout().ok_or(EINVAL)?;
+        self.hardware.restart(layout)
+    }
+
+    /// Starts the engines of a scope, which were reset.
+    fn start_again(&self, inner: &mut Inner, scope: u32) -> Result {
         for engine in self.executor.engines().iter().filter(|e| has(scope, e)) {
             if let Some(lost) = inner.lost.get_mut(engine.index()) {
                 engine.take_back(lost, false);
@@ -326,9 +335,14 @@ impl Recovery {
     pub(super) fn unwedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
         let _signalling = fence::signalling();
         self.freeze(!0);
-        self.executor.dma_device().set_master(true);
-        self.hardware.flush_gtt();
-        if self.attempt(inner, !0).is_err() {
+        // First the reset: an engine that still runs may have TLB entries of memory that others
+        // have by now.
+        let done = self.restart().and_then(|()| {
+            self.executor.dma_device().set_master(true);
+            self.hardware.flush_gtt();
+            self.start_again(inner, !0)
+        });
+        if done.is_err() {
             self.executor.dma_device().set_master(false);
             return Err(EIO);
         }

@@ -50,6 +50,8 @@ use crate::{
 
 /// Milliseconds that the request of a revoked context may still run.
 const GRACE_MS: u64 = 500;
+/// Hang limit in milliseconds of requests that must end, while hangcheck is off.
+const PRESSED_HANG_MS: u64 = 3000;
 /// Shortest hang limit in milliseconds: hangcheck needs a few ticks.
 const LEAST_HANG_MS: u32 = 300;
 
@@ -370,6 +372,8 @@ impl Recovery {
                 continue;
             };
             let limit = match u64::from(self.hang_ms()) {
+                // No one could end it: its waiter cannot be woken up, and may be exiting.
+                0 if engine.is_pressed() => PRESSED_HANG_MS,
                 0 => u64::MAX,
                 limit => limit,
             };
@@ -386,10 +390,11 @@ impl Recovery {
             }
             let oldest = engine.oldest();
             let revoked = oldest.is_some_and(|o| o.revoked);
-            let can_answer = oldest.filter(|o| asks && (o.can_answer || revoked));
+            let can_answer = oldest.filter(|_| asks);
             let answer = can_answer.map(|o| Answer {
                 owed: o.owes.map(|since| ns.saturating_sub(since) / 1_000_000),
                 limit: if revoked { grace } else { patience },
+                ends: o.pressed && !revoked,
             });
             let limit = match revoked && answer.is_none() {
                 true => limit.min(grace),

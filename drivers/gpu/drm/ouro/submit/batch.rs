@@ -6,7 +6,7 @@
 //! space cannot reach. Its dwords are read from user memory once, before the check, and never after
 //! it.
 
-use kernel::{prelude::*, transmute::AsBytes};
+use kernel::{prelude::*, sync::Arc, transmute::AsBytes};
 use ouro_hw::{
     checker::{Placed, Plan},
     engine::{Batch, Privilege},
@@ -17,6 +17,7 @@ use ouro_kernel::{
     drm::print,
     lazy::LazyVec,
     resv::{HasResv, LockedSet, Usage},
+    work,
 };
 
 use super::{
@@ -56,6 +57,22 @@ fn or_wait(e: Error) -> Stop {
     match e == ENOSPC {
         true => Stop::Wait(None),
         false => Stop::Failed(e),
+    }
+}
+
+impl Evidence {
+    /// Drops it where the caller may hold locks: these may be the last references to memory whose
+    /// drop takes a reservation.
+    pub(super) fn end(mut self, worker: &work::Queue) {
+        let end = |captured: Captured| {
+            if let Some(backing) = Arc::into_unique_or_drop(captured.backing) {
+                Arc::from(backing).end(worker);
+            }
+        };
+        self.batch.take().into_iter().for_each(end);
+        while let Some(captured) = self.user.pop() {
+            end(captured);
+        }
     }
 }
 

@@ -122,6 +122,9 @@ impl Drop for Alive {
     }
 }
 
+/// The priority of a new context. No client may have more without a privilege.
+pub(super) const DEFAULT_PRIORITY: i32 = 0;
+
 /// The state that all parts of a context share.
 #[pin_data]
 pub(super) struct ContextState {
@@ -148,7 +151,7 @@ impl ContextState {
         Arc::pin_init(
             try_pin_init!(Self {
                 params: Params::default(),
-                priority: Atomic::new(0),
+                priority: Atomic::new(DEFAULT_PRIORITY),
                 holder,
                 guilt: Guilt::default(),
                 closed: Flag::new(false),

@@ -32,7 +32,7 @@ use super::{
 use crate::{
     gem::{
         bind, bo::State, contents, region::Region, shrink::Listed, Backing, Binding, Bindings,
-        Mover, Object, Owner,
+        Mover, Object, Owner, Runner,
     },
     vm::Place,
 };
@@ -221,12 +221,36 @@ impl Sides {
     }
 }
 
+/// The new memory of a move that has not begun. If it does not begin, the memory goes the way of
+/// memory that is freed: it was mapped, and an engine that shares the table may have its PTEs.
+struct Fresh {
+    memory: Option<Arc<Backing>>,
+    runner: Arc<dyn Runner>,
+}
+
+impl Fresh {
+    /// The move begins: the memory is the BO's.
+    fn keep(mut self) {
+        self.memory = None;
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take() {
+            memory.release(&self.runner);
+        }
+    }
+}
+
 /// A BO's old and new memory, and their addresses for the copy.
 struct Endpoints {
+    // Unmapped before the memory is released.
+    mappings: KVec<Binding>,
     old: Option<Arc<Backing>>,
     new: Arc<Backing>,
+    fresh: Fresh,
     sides: Sides,
-    mappings: KVec<Binding>,
 }
 
 impl Endpoints {
@@ -234,6 +258,10 @@ impl Endpoints {
     fn new(gpu: &Executor, object: &Object, state: &State, to: &Arc<Region>) -> Result<Self> {
         let old = state.backing().cloned();
         let new = Backing::target(gpu, to, object)?;
+        let fresh = Fresh {
+            memory: Some(new.clone()),
+            runner: gpu.bo_device().runner().clone(),
+        };
         let space = gpu.space_of(gpu.kernel_context())?;
         let anywhere = Place::Within {
             range: (0, SPACE),
@@ -274,6 +302,7 @@ impl Endpoints {
         Ok(Self {
             old,
             new,
+            fresh,
             sides: Sides {
                 from,
                 onto,
@@ -292,8 +321,9 @@ struct Plan<'a> {
     /// The fence of the last request.
     done: ARef<Fence>,
     new: Arc<Backing>,
+    fresh: Fresh,
     /// Whether the BO has no memory yet.
-    fresh: bool,
+    is_filled: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -308,11 +338,12 @@ impl<'a> Plan<'a> {
         let Endpoints {
             old,
             new,
+            fresh,
             sides,
             mappings,
         } = endpoints;
         let most = sides.most(engine.hw().desc());
-        let fresh = old.is_none();
+        let is_filled = old.is_none();
         let mut held = Some((old, mappings));
         let mut requests = KVec::new();
         let mut last = None;
@@ -361,6 +392,7 @@ impl<'a> Plan<'a> {
             done,
             new,
             fresh,
+            is_filled,
         }))
     }
 
@@ -379,15 +411,17 @@ impl<'a> Plan<'a> {
             done,
             new,
             fresh,
+            is_filled,
         } = self;
         // User space's mappings are empty until the copy is done: faults wait for it.
         bind::hide(object);
         if let Some(aperture) = gpu.aperture() {
             aperture.revoke(object);
         }
-        if fresh {
+        if is_filled {
             gpu.count_pages(i64::from(new.len()));
         }
+        fresh.keep();
         new.arrives(done.clone());
         if let Some(last) = requests.last_mut() {
             last.keep(state.moved(new, listed));
@@ -396,7 +430,7 @@ impl<'a> Plan<'a> {
         let _signalling = fence::signalling();
         // There is capacity.
         let _ = slots.add_fence(&done, Usage::Kernel);
-        if !fresh {
+        if !is_filled {
             gpu.count_moved(object.bytes());
         }
         for prepared in requests {

@@ -96,8 +96,8 @@ pub(crate) struct Oldest {
     pub(crate) revoked: bool,
     /// Nanoseconds that it has run, if other contexts have run in between.
     pub(crate) ran: u64,
-    /// Whether it may run on if the engine answers a preemption probe.
-    pub(crate) can_answer: bool,
+    /// Whether it must end within its limit, even if the engine answers a preemption probe.
+    pub(crate) pressed: bool,
     /// Since when the engine owes the acknowledgement of a load, in nanoseconds.
     pub(crate) owes: Option<u64>,
 }
@@ -152,17 +152,27 @@ impl Engine {
         let queue = self.queue.lock();
         let first = queue.port.first()?;
         let ran = first.emitted.ran();
-        let (can_answer, owes) = match &queue.port {
-            Port::Lists(lists) => (!lists.is_pressed(), lists.sched.owed()),
+        let (pressed, owes) = match &queue.port {
+            Port::Lists(lists) => (lists.is_pressed(), lists.sched.owed()),
             _ => (false, None),
         };
         Some(Oldest {
-            can_answer,
+            pressed,
             owes,
             number: first.number(),
             revoked: first.context.as_ref().is_some_and(|c| c.is_revoked()),
             ran,
         })
+    }
+
+    /// Returns whether what it works on must end within a limit, for a request in its ring. Any
+    /// context.
+    pub(crate) fn is_pressed(&self) -> bool {
+        let queue = self.queue.lock();
+        match &queue.port {
+            Port::Lists(lists) => lists.is_pressed(),
+            Port::Ring(ring) => ring.flight.iter().any(|r| r.tracker.urgency.is_pressed()),
+        }
     }
 
     /// Charges the running context for its time, on execlist engines. To be called often.

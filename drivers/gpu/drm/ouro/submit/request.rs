@@ -592,4 +592,9 @@ impl Request {
     pub(crate) fn evidence(&self) -> &Evidence {
         &self.evidence
     }
+
+    /// Takes that memory.
+    pub(super) fn take_evidence(self: Pin<&mut Self>) -> Evidence {
+        core::mem::take(self.project().evidence)
+    }
 }

@@ -59,6 +59,8 @@ struct Incoming {
     unloaded: [Option<InUse>; MAX_ENGINES],
     /// Requests whose waiters cannot be woken up.
     pressed: Visits,
+    /// Trackers without other references.
+    trackers: Visits,
     /// No engine runs, and no work is queued any more, except by callers that were submitting.
     closed: bool,
 }
@@ -177,6 +179,7 @@ impl Retirer {
                     dying: List::new(),
                     unloaded: [const { None }; MAX_ENGINES],
                     pressed: Visits::new(),
+                    trackers: Visits::new(),
                     closed: false,
                 }, "ouro_incoming"),
                 quarantine <- new_mutex!(Waiting::default(), "ouro_quarantine"),
@@ -323,6 +326,15 @@ impl Retirer {
         }
     }
 
+    /// Drops a reference to a request's tracker, which may be the last one, and then frees a ring.
+    /// Any context.
+    pub(super) fn forget_tracker(self: &Arc<Self>, tracker: Arc<Tracker>) {
+        if let Some(tracker) = Arc::into_unique_or_drop(tracker) {
+            self.incoming.lock().trackers.push_back(tracker.into());
+            let _ = self.queue.enqueue::<_, 0>(self.clone());
+        }
+    }
+
     /// Drops the logical rings of contexts that engines have removed. Process context; the caller
     /// holds no locks.
     fn release_removed(&self) {
@@ -333,9 +345,13 @@ impl Retirer {
         }
     }
 
-    /// Releases a request that has completed. Process context; the caller holds no locks.
+    /// Releases a request that has completed. Process context; the caller may hold reservations, so
+    /// memory whose drop takes one is left to a worker.
     pub(super) fn release(&self, request: ListArc<Request>) {
-        drop(request);
+        // Any other reference comes here, too (`forget`).
+        if let Some(mut request) = Arc::into_unique_or_drop(request.into_arc()) {
+            request.as_mut().take_evidence().end(&self.late);
+        }
         self.live.fetch_sub(1, ordering::Relaxed);
     }
 
@@ -381,6 +397,8 @@ impl Retirer {
             core::mem::replace(&mut incoming.unloaded, [const { None }; MAX_ENGINES])
         };
         drop(unloaded);
+        let trackers = core::mem::take(&mut self.incoming.lock().trackers);
+        drop(trackers);
         while let Some(request) = self.take_done() {
             self.release(request);
         }

@@ -3,7 +3,10 @@
 //! Our own ioctls (`include/uapi/drm/ouro_drm.h`), the same on every chip.
 
 use kernel::prelude::*;
-use ouro_kernel::uaccess;
+use ouro_kernel::{
+    task::{self, Capability},
+    uaccess,
+};
 use ouro_uapi::ouro as abi;
 use zerocopy::{Immutable, IntoBytes};
 
@@ -12,6 +15,11 @@ use crate::{
     device::{Device, DrmFile},
     gem::region::Kind,
 };
+
+/// Returns whether the caller may see what other clients do, as counters of the whole device tell.
+fn sees_others() -> bool {
+    task::capable(Capability::Perfmon)
+}
 
 /// Copies a string into a fixed field that ends with a zero byte, truncated if necessary.
 fn text<const N: usize>(s: &str) -> [u8; N] {
@@ -61,43 +69,46 @@ fn list<T: IntoBytes + Immutable>(arg: &mut abi::drm_ouro_list, entries: &KVec<T
     Ok(())
 }
 
-/// `OURO_ENGINES` lists the engines with their counters. `stride` must be the size of an entry; up
-/// to `count` entries are written to `ptr`, and `count` returns their total number.
+/// `OURO_ENGINES` lists the engines with their counters, which are 0 without `CAP_PERFMON`. `stride`
+/// must be the size of an entry; up to `count` entries are written to `ptr`, and `count` returns
+/// their total number.
 ///
 /// Errors: `EINVAL` for another stride; `EFAULT`, `ENOMEM`.
 pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
     let mut entries = KVec::new();
+    let sees_others = sees_others();
     for engine in file.gpu().engines() {
         let id = file.gpu().name_of(engine).ok_or(EINVAL)?;
-        let counts = engine.counts();
         // Engines of a class are fewer than ten.
         let mut name: [u8; 16] = text(id.class.prefix());
         if let Some(end) = name.iter_mut().find(|b| **b == 0) {
             *end = b'0' + id.instance;
         }
-        entries.push(
-            abi::drm_ouro_engine {
-                engine_class: id.class as u16,
-                instance: id.instance.into(),
-                pad: 0,
-                name,
-                submitted: counts.submitted,
-                completed: counts.completed,
-                port_writes: counts.port_writes,
-                context_switches: counts.switches,
-            },
-            GFP_KERNEL,
-        )?;
+        let mut entry = abi::drm_ouro_engine {
+            engine_class: id.class as u16,
+            instance: id.instance.into(),
+            name,
+            ..Default::default()
+        };
+        if sees_others {
+            let counts = engine.counts();
+            entry.submitted = counts.submitted;
+            entry.completed = counts.completed;
+            entry.port_writes = counts.port_writes;
+            entry.context_switches = counts.switches;
+        }
+        entries.push(entry, GFP_KERNEL)?;
     }
     list(arg, &entries)
 }
 
-/// `OURO_REGIONS` lists the memory regions and how much of them is used. Arguments: as for
-/// [`engines`].
+/// `OURO_REGIONS` lists the memory regions and how much of them is used, which is 0 without
+/// `CAP_PERFMON`. Arguments: as for [`engines`].
 ///
 /// Errors: those of [`engines`].
 pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {
     let gpu = file.gpu();
+    let sees_others = sees_others();
     let mut entries = KVec::new();
     for region in gpu.regions() {
         let size = region.size();
@@ -111,7 +122,7 @@ pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
                 instance: region.instance(),
                 size,
                 cpu_visible: region.visible(),
-                used,
+                used: if sees_others { used } else { 0 },
                 ..Default::default()
             },
             GFP_KERNEL,
@@ -120,12 +131,24 @@ pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
     list(arg, &entries)
 }
 
-/// `OURO_STATS` returns the driver's counters. `flags` and `pad` must be zero.
+/// `OURO_STATS` returns the driver's counters, which are 0 without `CAP_PERFMON`; `resets` is 0
+/// without `CAP_SYS_ADMIN`, as in `GET_RESET_STATS`. `flags` and `pad` must be zero.
 ///
 /// Errors: `EINVAL` for flags or padding.
 pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -> Result {
     require(arg.flags == 0 && arg.pad == 0)?;
     let gpu = file.gpu();
+    let resets = match task::capable(Capability::SysAdmin) {
+        true => gpu.recovery().resets(),
+        false => 0,
+    };
+    if !sees_others() {
+        *arg = abi::drm_ouro_stats {
+            resets,
+            ..Default::default()
+        };
+        return Ok(());
+    }
     let hw = gpu.hardware().counts();
     let core = gpu.counts();
     let aperture = gpu.aperture().map(|a| a.counts()).unwrap_or_default();
@@ -157,7 +180,7 @@ pub(super) fn stats(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_stats) -
         contexts: core.contexts,
         fences: core.fences,
         table_flushes: hw.table_flushes,
-        resets: gpu.recovery().resets(),
+        resets,
         aperture_views: aperture.views,
         fence_writes: aperture.fence_writes,
         fence_steals: aperture.stolen,

@@ -49,7 +49,7 @@ pub(super) struct Levels {
     each: u32,
     root: KBox<Node>,
     /// Removed tables. There is capacity for all tables.
-    spare: KVec<KBox<Node>>,
+    spare: [KVec<KBox<Node>>; 2],
     /// Number of all tables.
     count: usize,
 }
@@ -108,7 +108,7 @@ impl Levels {
             per_table,
             each,
             root,
-            spare: KVec::new(),
+            spare: [const { KVec::new() }; 2],
             count: 1,
         })
     }
@@ -121,15 +121,14 @@ impl Levels {
     /// Returns a new table of a level, with unused entries.
     fn table(&mut self, level: usize) -> Result<KBox<Node>> {
         let hole = self.holes.get(level).copied().ok_or(EINVAL)?;
-        let lowest = |n: &Node| n.below.is_empty() == (level == 0);
-        if let Some(at) = self.spare.iter().position(|n| lowest(n)) {
-            let node = self.spare.remove(at).map_err(|_| EINVAL)?;
+        let spare = self.spare.get_mut(usize::from(level == 0)).ok_or(EINVAL)?;
+        if let Some(node) = spare.pop() {
             node.table.fill(self.per_table, hole);
             return Ok(node);
         }
         // So that it can be removed where allocation is not allowed.
         let most = self.count + 1;
-        self.spare.reserve(most - self.spare.len(), GFP_KERNEL)?;
+        spare.reserve(most, GFP_KERNEL)?;
         let node = node(&self.store, self.per_table, level, hole)?;
         self.count = most;
         Ok(node)
@@ -205,7 +204,9 @@ impl Levels {
             table = node.below.iter_mut().find_map(Option::take);
             node.used = 0;
             // There is capacity.
-            drop(self.spare.push_within_capacity(node));
+            if let Some(spare) = self.spare.get_mut(usize::from(node.below.is_empty())) {
+                drop(spare.push_within_capacity(node));
+            }
         }
     }
 

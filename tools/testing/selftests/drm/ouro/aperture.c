@@ -557,4 +557,40 @@ TEST_F(aperture, memory_is_wanted_under_those_who_look)
 		munmap(maps[i], 8 * PAGE);
 }
 
+/*
+ * A batch whose objects do not fit into the addresses of its context: views do not have these, so
+ * those of other clients stay.
+ */
+TEST_F(aperture, views_do_not_give_way_to_a_contexts_own_addresses)
+{
+	/* of two objects each, in 2 GiB of addresses */
+	enum { PAD = 0x60000000 };
+	__u32 handle = gem_create(self->fd, PAGE), context = context_create(self->fd), *map;
+	__u32 end = self->gpu.backend->batch_end;
+	struct drm_i915_gem_exec_object2 objects[2] = {};
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects),
+					       .buffer_count = 2,
+					       .rsvd1 = context };
+	struct drm_ouro_stats before = {}, after = {};
+	unsigned int i;
+
+	if (!self->gpu.ouro || !self->gpu.own_spaces)
+		SKIP(return, "a context has no addresses of its own");
+	map = map_gtt(self->fd, handle, PAGE);
+	ASSERT_NE(NULL, map);
+	poke(map, 1);
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_OURO_STATS, &before));
+	for (i = 0; i < 2; i++) {
+		objects[i].handle = gem_create(self->fd, PAGE);
+		objects[i].flags = EXEC_OBJECT_PAD_TO_SIZE;
+		objects[i].pad_to_size = PAD;
+		ASSERT_EQ(0, gem_write(self->fd, objects[i].handle, 0, &end, sizeof(end)));
+	}
+	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, ENOSPC);
+	EXPECT_EQ(1, peek(map));
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_OURO_STATS, &after));
+	EXPECT_EQ(before.aperture_views, after.aperture_views);
+	munmap(map, PAGE);
+}
+
 TEST_HARNESS_MAIN

@@ -7,6 +7,7 @@
  */
 #include <linux/sync_file.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 
 #define ANY_I915
 #include "test.h"
@@ -166,6 +167,61 @@ TEST_F(lift, one_of_each_engine)
 	EXPECT_EQ(0x3ff, gem_read32(self->fd, target, 0));
 	for (i = 0; i < self->gpu.n_engines && i < 6; i++)
 		EXPECT_EQ(0x300 + i, gem_read32(self->fd, low[i], 0));
+}
+
+/*
+ * A child: starts a batch without end that writes memory of its own, and unmaps that. Its waiting
+ * blocks all mmap() of a process, and so it is not ours.
+ */
+static void spin_and_unmap(const struct gpu *gpu, __u32 context, int out)
+{
+	struct drm_i915_gem_userptr arg = { .user_size = PAGE };
+	struct spin spin = {};
+	void *memory;
+
+	memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	arg.user_ptr = U64(memory);
+	if (memory != MAP_FAILED && !call(gpu->fd, DRM_IOCTL_I915_GEM_USERPTR, &arg) &&
+	    !spin_start(gpu, &gpu->engines[0], context, arg.handle, NULL, &spin) &&
+	    write(out, &spin, sizeof(spin)) == sizeof(spin))
+		munmap(memory, PAGE);
+	_exit(0);
+}
+
+/*
+ * A process waits in munmap() for a batch of default priority, so that this must end. It does not
+ * overtake what is urgent by a privilege for that: after the half second it takes until the batch
+ * is pressed, the urgent one still has the engine when it likes.
+ */
+TEST_F(lift, not_by_memory_that_is_unmapped)
+{
+	__u32 target = gem_create(self->fd, PAGE), context = context_create(self->fd);
+	struct spin spin;
+	unsigned int i;
+	int ready[2];
+	pid_t child;
+
+	ASSERT_EQ(0, pipe(ready));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		spin_and_unmap(&self->gpu, context, ready[1]);
+	close(ready[1]);
+	ASSERT_EQ(sizeof(spin), read(ready[0], &spin, sizeof(spin)));
+	spin.map = gem_map(self->fd, spin.handle, PAGE, I915_MMAP_OFFSET_FIXED);
+	ASSERT_NE(NULL, spin.map);
+	usleep(1500000);
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, store_after(&self->gpu, 0, self->high, 0, target, 0x500 + i));
+		EXPECT_EQ(0, gem_wait(self->fd, target, PATIENCE / 6));
+		EXPECT_EQ(1, gem_busy(self->fd, spin.handle));
+	}
+	spin_stop(&spin);
+	ASSERT_EQ(child, waitpid(child, NULL, 0));
+	EXPECT_EQ(0x503, gem_read32(self->fd, target, 0));
+	spin_free(&spin);
+	close(ready[0]);
 }
 
 /* Each waits for the one before it, on another engine; the last one is urgent. */

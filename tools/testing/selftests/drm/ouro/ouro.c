@@ -3,6 +3,8 @@
  * Our own ioctls: device, engines, regions, counters; and that submissions
  * cost the registers that they should.
  */
+#include <sys/wait.h>
+
 #define ANY_INTERFACE
 #include "test.h"
 
@@ -272,6 +274,60 @@ TEST_F(ouro, stats_arguments)
 	stats.pad = 1;
 	BAD(self->fd, DRM_IOCTL_OURO_STATS, &stats, EINVAL);
 	BAD(self->fd, DRM_IOCTL_OURO_STATS, NULL, EFAULT);
+}
+
+/* A child without privileges: what it is told about others. Returns 0, or which answer is wrong. */
+static int look_around(int fd)
+{
+	struct drm_ouro_region regions[8] = {};
+	struct drm_ouro_engine engines[32] = {};
+	struct drm_ouro_list list = { .stride = sizeof(regions[0]),
+				      .ptr = U64(regions),
+				      .count = ARRAY_LEN(regions) };
+	struct drm_ouro_stats stats = {}, none = {};
+	unsigned int i;
+
+	if (setgid(65534) || setuid(65534))
+		return 1;
+	if (call(fd, DRM_IOCTL_OURO_STATS, &stats) || memcmp(&stats, &none, sizeof(stats)))
+		return 2;
+	if (call(fd, DRM_IOCTL_OURO_REGIONS, &list) || !list.count)
+		return 3;
+	for (i = 0; i < ARRAY_LEN(regions); i++)
+		if (regions[i].used)
+			return 4;
+	list = (struct drm_ouro_list){ .stride = sizeof(engines[0]),
+				       .ptr = U64(engines),
+				       .count = ARRAY_LEN(engines) };
+	if (call(fd, DRM_IOCTL_OURO_ENGINES, &list) || !list.count || !engines[0].name[0])
+		return 5;
+	for (i = 0; i < ARRAY_LEN(engines); i++)
+		if (engines[i].submitted || engines[i].completed || engines[i].port_writes ||
+		    engines[i].context_switches)
+			return 6;
+	return 0;
+}
+
+/* Counters of all clients together are for the privileged ones: ouro_drm.h. */
+TEST_F(ouro, others_are_not_seen)
+{
+	__u32 handle = gem_create(self->fd, PAGE);
+	struct drm_ouro_stats stats = {};
+	int status;
+	pid_t child;
+
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 0, 1));
+	EXPECT_EQ(1, gem_read32(self->fd, handle, 0));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(look_around(self->fd));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(0, WEXITSTATUS(status));
+	GOOD(self->fd, DRM_IOCTL_OURO_STATS, &stats);
+	EXPECT_NE(0, stats.requests);
+	EXPECT_NE(0, stats.objects);
 }
 
 /* Register accesses of a row of submissions that nobody waits for. */

@@ -232,6 +232,56 @@ TEST_F(syncobj, timeline_in_a_submission)
 				      I915_EXEC_USE_EXTENSIONS, 0, &ext));
 }
 
+/* All points of one batch are signalled with it, and there may be 1024 of them (uapi.rst). */
+TEST_F(syncobj, many_points_in_a_submission)
+{
+	enum { MOST = 1024 };
+	__u32 target = gem_create(self->fd, PAGE), handles[2] = { make(self->fd, 0),
+								  make(self->fd, 0) };
+	static struct drm_i915_gem_exec_fence fences[MOST + 1];
+	static __u64 points[MOST + 1];
+	__u64 values[2] = {}, middle[2] = { MOST / 4, MOST / 2 };
+	struct drm_i915_gem_execbuffer_ext_timeline_fences ext = {
+		.base = { .name = DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES },
+		.fence_count = MOST,
+		.handles_ptr = U64(fences),
+		.values_ptr = U64(points),
+	};
+	struct drm_syncobj_timeline_array query = { .handles = U64(handles),
+						    .points = U64(values),
+						    .count_handles = 2 };
+	struct drm_syncobj_timeline_wait wait = {
+		.handles = U64(handles),
+		.points = U64(middle),
+		.count_handles = 2,
+		.timeout_nsec = deadline(60),
+		.flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL,
+	};
+	unsigned int i;
+
+	if (!self->gpu.ouro || getparam(self->fd, I915_PARAM_HAS_EXEC_TIMELINE_FENCES) <= 0)
+		SKIP(return, "the driver has another limit, or takes no timeline fences");
+	/* by turns; one timeline upwards, and the other one downwards */
+	for (i = 0; i < MOST + 1; i++) {
+		fences[i].handle = handles[i % 2];
+		fences[i].flags = I915_EXEC_FENCE_SIGNAL;
+		points[i] = i % 2 ? MOST - i : i + 1;
+	}
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	ASSERT_EQ(0, store_with(&self->gpu, &self->gpu.engines[0], target, 1,
+				I915_EXEC_USE_EXTENSIONS, 0, &ext));
+	GOOD(self->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, &wait);
+	EXPECT_EQ(1, gem_read32(self->fd, target, 0));
+	GOOD(self->fd, DRM_IOCTL_SYNCOBJ_QUERY, &query);
+	EXPECT_EQ(MOST - 1, values[0]);
+	EXPECT_EQ(MOST - 1, values[1]);
+	ext.fence_count = MOST + 1;
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-EINVAL, store_with(&self->gpu, &self->gpu.engines[0], target, 2,
+				      I915_EXEC_USE_EXTENSIONS, 0, &ext));
+	EXPECT_EQ(1, gem_read32(self->fd, target, 0));
+}
+
 /* Several lists of fences in one chain; and chains that have no end. */
 TEST_F(syncobj, lists_of_points_in_a_chain)
 {

@@ -4,8 +4,10 @@
  * memory is still there, and the driver can be taken away and brought back.
  */
 #include <fcntl.h>
+#include <linux/pci_regs.h>
 #include <linux/sync_file.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 
@@ -227,6 +229,60 @@ TEST_F(wedged, brought_back)
 		EXPECT_EQ(0, store(&self->gpu, &self->gpu.engines[i], context, target, 0, 2 + i));
 		EXPECT_EQ(2 + i, gem_read32(self->fd, target, 0));
 	}
+	close(fence);
+	spin_free(&spin);
+}
+
+/* A thread that looks whether the device is a bus master. */
+struct look_out {
+	pthread_t thread;
+	int config;
+	bool end;
+	/* how often it looked, and saw that bus mastering was on */
+	unsigned int looks, seen;
+};
+
+static void *look_out(void *argument)
+{
+	struct look_out *l = argument;
+	__u16 command;
+
+	while (!__atomic_load_n(&l->end, __ATOMIC_SEQ_CST)) {
+		if (pread(l->config, &command, sizeof(command), PCI_COMMAND) != sizeof(command))
+			continue;
+		l->looks++;
+		l->seen += !!(command & PCI_COMMAND_MASTER);
+	}
+	return NULL;
+}
+
+/*
+ * An engine that still runs may have TLB entries of memory that others have by now: a wedged device
+ * is not a bus master before a reset has succeeded. One that does not takes milliseconds.
+ */
+TEST_F(wedged, no_master_before_a_reset)
+{
+	struct look_out l = {};
+	char path[80];
+	struct spin spin;
+	int fence;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", self->place.name);
+	l.config = open(path, O_RDONLY);
+	ASSERT_LE(0, l.config);
+	ASSERT_EQ(0, model_fault(&self->place, FAULT_STUCK_RESET));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fence, &spin));
+	EXPECT_EQ(-EIO, fence_status(fence));
+	EXPECT_EQ(1, device_is_wedged(self->fd));
+	ASSERT_EQ(0, pthread_create(&l.thread, NULL, look_out, &l));
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	device_ask_for_reset(self->fd);
+	__atomic_store_n(&l.end, true, __ATOMIC_SEQ_CST);
+	ASSERT_EQ(0, pthread_join(l.thread, NULL));
+	EXPECT_EQ(1, device_is_wedged(self->fd));
+	EXPECT_NE(0, l.looks);
+	EXPECT_EQ(0, l.seen);
+	close(l.config);
 	close(fence);
 	spin_free(&spin);
 }

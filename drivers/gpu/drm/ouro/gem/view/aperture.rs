@@ -425,6 +425,11 @@ impl Aperture {
         drop(view);
     }
 
+    /// Returns whether views take addresses of a space: not of a context's own.
+    pub(crate) fn shares(&self, space: &Arc<Space>) -> bool {
+        Arc::ptr_eq(&self.space, space)
+    }
+
     /// Calls `bind`, which needs `bytes` at `place`, and evicts views that are in the way.
     ///
     /// Errors: those of `bind`; `ENOSPC` if no more views are in the way.

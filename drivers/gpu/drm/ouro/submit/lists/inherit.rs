@@ -14,8 +14,8 @@
 //! an inherited priority, and when such a request completes, its fence is signalled before the next
 //! load.
 //!
-//! A request whose waiter cannot be woken up gets more than any client's priority, and must end
-//! ([`press`]).
+//! A request whose waiter cannot be woken up gets the most priority that any client may have, and
+//! must end ([`press`]).
 //!
 //! All this happens after publication, in process context and without locks: at worst it comes a
 //! moment late. No request is visited twice for the same priority: its [`Urgency`] only increases.
@@ -34,6 +34,7 @@ use ouro_kernel::{
 
 use super::{
     super::{
+        context_state::DEFAULT_PRIORITY,
         in_use::InUse,
         request::{Request, Tracker},
         Engine,
@@ -43,8 +44,9 @@ use super::{
 
 /// No priority.
 const NONE: i32 = i32::MIN;
-/// The priority of pressed requests: above that of any client.
-const PRESSED: i32 = i32::MAX;
+/// The least priority of pressed requests: no client may have more without a privilege. Anyone can
+/// have requests pressed, with all that they wait for.
+const PRESSED: i32 = DEFAULT_PRIORITY;
 
 /// The priority of a request, and of its waiters.
 pub(in crate::submit) struct Urgency {
@@ -56,6 +58,8 @@ pub(in crate::submit) struct Urgency {
     spread: Atomic<i32>,
     /// The priority inherited from its waiters.
     lifted: Atomic<i32>,
+    /// Whether it must end soon ([`press`]).
+    pressed: Atomic<bool>,
 }
 
 impl Urgency {
@@ -65,6 +69,7 @@ impl Urgency {
             own: Atomic::new(NONE),
             spread: Atomic::new(NONE),
             lifted: Atomic::new(NONE),
+            pressed: Atomic::new(false),
         }
     }
 
@@ -124,6 +129,17 @@ impl Urgency {
         false
     }
 
+    /// Returns whether it must end soon ([`press`]).
+    pub(in crate::submit) fn is_pressed(&self) -> bool {
+        self.pressed.load(ordering::Relaxed)
+    }
+
+    /// Records that it must end soon. Returns whether that is new, or raises its priority.
+    fn press(&self) -> bool {
+        let is_new = !self.pressed.xchg(true, ordering::Full);
+        self.raise(PRESSED) || is_new
+    }
+
     /// Returns the priority that its dependencies are to inherit.
     fn to_spread(&self) -> i32 {
         let lifted = self.lifted.load(ordering::Relaxed);
@@ -165,14 +181,15 @@ pub(in crate::submit) fn inherit(fence: &Fence) {
 }
 
 /// Makes the requests of a fence end soon, because its waiter cannot be woken up: they and their
-/// dependencies get the highest priority, and their engines get no preemption probes. Each request
-/// has the hang limit, after which its engine is reset. Any context; the worker does it soon.
+/// dependencies get the default priority at least, and a preemption probe earns them no further
+/// time. Each request has the hang limit, after which its engine is reset. Any context; the worker
+/// does it soon.
 pub(crate) fn press(fence: &Fence) {
     fence.each(|fence| {
         let Some(tracker) = fence::timeline::<Tracker>(fence) else {
             return;
         };
-        if tracker.urgency.raise(PRESSED) {
+        if tracker.urgency.press() {
             if let Ok(tracker) = ListArc::try_from_arc(tracker) {
                 let retirer = tracker.engine().retirer.clone();
                 retirer.press(tracker);
@@ -181,10 +198,12 @@ pub(crate) fn press(fence: &Fence) {
     });
 }
 
-/// Passes the priority of these requests on to their dependencies. Process context, no locks.
+/// Passes the priority of these requests on to their dependencies, and whether they must end soon.
+/// Process context, no locks.
 pub(in crate::submit) fn spread(mut list: Visits) {
     while let Some(tracker) = list.pop_front() {
         let tracker = tracker.into_arc();
+        let retirer = tracker.engine().retirer.clone();
         // A later raise puts it into a list again; an earlier raise is seen
         // here.
         barrier::smp_mb(ordering::Full);
@@ -194,17 +213,25 @@ pub(in crate::submit) fn spread(mut list: Visits) {
                 break request;
             }
         };
-        let Some(request) = request else { continue };
+        let Some(request) = request else {
+            retirer.forget_tracker(tracker);
+            continue;
+        };
         let priority = tracker.urgency.to_spread();
+        let is_pressed = tracker.urgency.is_pressed();
         for fence in request.awaited() {
             fence.each(|fence| {
                 if let Some(tracker) = fence::timeline::<Tracker>(fence) {
-                    if tracker.urgency.raise(priority) {
+                    let urgency = &tracker.urgency;
+                    if (is_pressed && urgency.press()) | urgency.raise(priority) {
                         visit(&mut list, tracker);
                     }
                 }
             });
         }
+        // In the tick, nothing may be freed that takes a lock.
+        retirer.forget(request);
+        retirer.forget_tracker(tracker);
     }
 }
 
@@ -244,10 +271,10 @@ impl Engine {
 }
 
 impl Lists {
-    /// Returns whether the running context has a pressed request.
+    /// Returns whether the running context has a pressed request: then the first one must end.
     pub(in crate::submit) fn is_pressed(&self) -> bool {
         let running = self.running();
-        running.is_some_and(|listed| listed.lifted == Some(PRESSED))
+        running.is_some_and(|listed| listed.requests().any(|r| r.tracker.urgency.is_pressed()))
     }
 
     /// Raises a context's priority for a request of such a rank that is about to be added to it.

@@ -15,6 +15,11 @@ use ouro_uapi::i915 as abi;
 use super::{exec::MAX_COUNT, extension, require};
 use crate::{device::DrmFile, submit::exec::Publish};
 
+/// Most syncobjs and points that a call may signal. They are signaled at the publication, when
+/// locks are held and nothing can be interrupted; the kernel walks a timeline's unsignaled points
+/// for each new one.
+const MAX_SIGNALS: usize = 1024;
+
 /// A syncobj to signal: binary, or at a point of its timeline.
 enum Signal {
     Binary(ARef<Syncobj>),
@@ -26,6 +31,8 @@ pub(super) struct Signals {
     wants_file: bool,
     file: Option<SyncFile>,
     syncobjs: LazyVec<Signal>,
+    /// How many user space has named.
+    named: usize,
 }
 
 impl Signals {
@@ -35,7 +42,34 @@ impl Signals {
             wants_file,
             file: None,
             syncobjs: LazyVec::new(),
+            named: 0,
         }
+    }
+
+    /// Adds a syncobj, or a point of its timeline if `point` is not zero. Of several points of one
+    /// timeline the greatest is enough: all have the same fence.
+    ///
+    /// Errors: `EINVAL` for too many, `ENOMEM`.
+    fn add(&mut self, syncobj: ARef<Syncobj>, point: u64) -> Result {
+        self.named += 1;
+        require(self.named <= MAX_SIGNALS)?;
+        let same = |other: &Syncobj| core::ptr::eq::<Syncobj>(other, &*syncobj);
+        let known = self.syncobjs.iter_mut().rev().find(|signal| match signal {
+            Signal::Binary(other) | Signal::Point(other, ..) => same(other),
+        });
+        match (known, point) {
+            (Some(Signal::Binary(_)), 0) => return Ok(()),
+            (Some(Signal::Point(_, greatest, _)), 1..) => {
+                *greatest = point.max(*greatest);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let signal = match point {
+            0 => Signal::Binary(syncobj),
+            _ => Signal::Point(syncobj, point, Some(ChainNode::new()?)),
+        };
+        Ok(self.syncobjs.push(signal, GFP_KERNEL)?)
     }
 
     /// Returns the sync file.
@@ -106,11 +140,7 @@ fn fence(
         }
     }
     if f.flags & abi::I915_EXEC_FENCE_SIGNAL != 0 {
-        let signal = match point {
-            0 => Signal::Binary(syncobj),
-            _ => Signal::Point(syncobj, point, Some(ChainNode::new()?)),
-        };
-        signals.syncobjs.push(signal, GFP_KERNEL)?;
+        signals.add(syncobj, point)?;
     }
     Ok(())
 }
