@@ -415,12 +415,19 @@ impl Generator<'_, '_> {
         } else {
             0
         };
+        // What is added to indices is added before the limits (25 bits, with a sign), and may be negative. In lists it
+        // may move the last vertex.
         let (last, moved) = (self.last_vertex, self.index_offset);
-        let limit = if is_list { last + moved } else { last };
+        let down = !is_list && self.s.flag();
+        let (limit, offset) = match is_list {
+            true => (last + moved, moved),
+            false if down => (last, moved.wrapping_neg() & 0x1ff_ffff),
+            false => (last, moved),
+        };
         self.set(0x2134, &[limit, first]);
-        self.set(0x208c, &[moved]);
-        // Now and then as somebody lays them out who forgets what is added to indices.
-        let believed = if self.one_in(6) { last } else { last + moved };
+        self.set(0x208c, &[offset]);
+        // Now and then as a client lays them out that forgets what is added.
+        let believed = if self.one_in(6) { last } else { limit };
         let number = self.some(16);
         let mut body = vec![number];
         let mut objects = Vec::new();
