@@ -137,3 +137,44 @@ fn weakness_31_cubes_have_square_faces() {
         }
     }
 }
+
+/// Mesa's r300 asks for an occlusion query without a depth target with the colour target's BO as
+/// one: 16 bits, four columns, blocks of 4 by 4, a test that always passes.
+#[test]
+fn depth_of_four_columns_does_not_narrow_a_draw() {
+    // 800 by 600 pixels of four bytes.
+    const BYTES: u64 = 800 * 600 * 4;
+    let corner = 599 << 13 | 799;
+    let stream = |depth: u32, bandwidth: u32| {
+        let stream = new().set(0x43e4, &[corner]).set(0x4e0c, &[0xf]);
+        let stream = stream.set(0x4e28, &[0]).object(0);
+        let stream = stream.set(0x4e38, &[6 << 21 | 1 << 16 | 832]);
+        let stream = stream.set(0x4f1c, &[bandwidth]).set(0x4f00, &[2, 7, 0]);
+        let stream = stream.set(0x4f10, &[0]).set(0x4f20, &[0]).object(2);
+        let stream = stream.set(0x4f24, &[depth]).set(0x4f58, &[0]);
+        stream.and(draw())
+    };
+    let copied = |stream: Stream, depth: u64| {
+        let copy = stream.check(&objects(&[832 * 600 * 4, 48, depth]));
+        copy.map(|copy| copy[1] & 0x1fff)
+    };
+    assert_eq!(copied(stream(2 << 17 | 4, 0), BYTES), Ok(799));
+    // §2.2: blocks of 32 bytes, one in a row: the last one is number 149 of rows and 199 of columns.
+    assert_eq!(copied(stream(2 << 17 | 4, 0), (149 + 200) * 32), Ok(799));
+    // Without that the scissor ends with the pitch, as long as the rows are there.
+    assert_eq!(copied(stream(2 << 17 | 4, 0), (149 + 200) * 32 - 1), Ok(3));
+    assert_eq!(copied(stream(2 << 17 | 4, 0), 150 * 32), Ok(3));
+    assert!(copied(stream(2 << 17 | 4, 0), 150 * 32 - 1).is_err());
+    // A clear of colour along with depth ends with the smaller pitch.
+    let clears = stream(5 << 16 | 32, 1 << 5);
+    assert_eq!(copied(clears, BYTES), Ok(31));
+    // With multisampling, columns count by the tiles that samples may have: of two bytes 64 by 16
+    // and 32 by 32, of which the rows reach 38 and 19, the columns 13 and 25.
+    let samples = new().set(0x4020, &[1]).and(stream(2 << 17 | 4, 0));
+    let of = |depth: u64| {
+        let copy = samples.check(&objects(&[832 * 608 * 4 * 2, 48, depth]));
+        copy.map(|copy| copy[3] & 0x1fff)
+    };
+    assert_eq!(of((37 + 13) * 2048 * 2), Ok(799));
+    assert_eq!(of((37 + 13) * 2048 * 2 - 1), Ok(3));
+}

@@ -4,7 +4,9 @@
 //!
 //! Only the scissor bounds the pixels of a draw. It is not documented whether the chip stops at a
 //! target's pitch, so the scissor must not extend beyond the pitch ([`State::draws`] makes sure of
-//! it), and the target must have all rows of tiles inside the scissor.
+//! it), and the target must have all rows of tiles inside the scissor. Depth may also have the
+//! pixels behind its pitch by the address formula: for an occlusion query without depth, Mesa's
+//! r300 enables the test with a depth target of four columns, which is the colour target's BO.
 //!
 //! With multisampling the tile bits of colour and depth may not describe the samples: their layout
 //! is not documented, but clients take it to be macro tiles of blocks whatever the bits say (digest
@@ -91,6 +93,18 @@ struct Used {
     resolved: bool,
 }
 
+/// A target.
+struct Target {
+    place: BoOffset,
+    /// Pixels of a row.
+    pitch: u32,
+    /// Bytes of a pixel.
+    pixel: u32,
+    tiles: Tiles,
+    /// Samples of a pixel.
+    samples: u64,
+}
+
 impl State {
     /// Returns the samples of each pixel; all of them are in memory.
     fn samples(&self) -> u64 {
@@ -104,30 +118,30 @@ impl State {
         }
     }
 
-    /// Checks that the target has the rows inside the scissor, by all layouts that its samples may
-    /// have. Returns the target's pitch, beyond which no column may be drawn.
-    fn covered(
-        &self,
-        place: BoOffset,
-        pitch: u32,
-        pixel: u32,
-        tiles: Tiles,
-        samples: u64,
-        rule: Refused,
-    ) -> Checked<u32> {
+    /// Checks that the target has so many columns of the rows inside the scissor, by all layouts
+    /// that its samples may have. Columns behind the pitch count by the address formula.
+    fn covered(&self, target: &Target, columns: u32, rule: Refused) -> Checked<()> {
         let rows = (self.kept.get(slot::SCISSOR) >> 13 & 0x1fff).wrapping_add(1);
+        let (pitch, pixel, tiles) = (target.pitch, target.pixel, target.tiles);
+        let by = |tiles| match columns > pitch {
+            true => surface::beyond(pitch, columns, rows, pixel, tiles),
+            false => surface::rounded(pitch, rows, pixel, tiles),
+        };
         let mut bytes = surface::bytes(pitch, rows, pixel, tiles)?;
+        if columns > pitch {
+            bytes = bytes.max(by(tiles)?);
+        }
         let mut alignment = tiles.alignment();
-        if samples > 1 {
-            bytes = bytes.max(surface::rounded(pitch, rows, pixel, SAMPLE_TILES)?);
+        if target.samples > 1 {
+            bytes = bytes.max(by(SAMPLE_TILES)?);
             if pixel == 2 {
-                bytes = bytes.max(surface::rounded(pitch, rows, pixel, SQUARE_TILES)?);
+                bytes = bytes.max(by(SQUARE_TILES)?);
             }
             alignment = SAMPLE_TILES.alignment();
         }
-        require(is_aligned(place.offset, alignment), rule)?;
-        place.holds(bytes.checked_mul(samples).ok_or(rule)?, rule)?;
-        Ok(pitch)
+        require(is_aligned(target.place.offset, alignment), rule)?;
+        let bytes = bytes.checked_mul(target.samples).ok_or(rule)?;
+        target.place.holds(bytes, rule)
     }
 
     /// Returns the colour targets that get pixels: those to which `RB3D_CCTL` repeats the first
@@ -189,8 +203,15 @@ impl State {
                 let row = surface::align(columns.into(), tile).wrapping_mul(pixel.into());
                 require(row.wrapping_mul(samples) <= SAMPLES_ROW, Refused::Colour)?;
             }
-            least =
-                least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Colour)?);
+            let target = Target {
+                place,
+                pitch: columns,
+                pixel,
+                tiles,
+                samples,
+            };
+            self.covered(&target, columns, Refused::Colour)?;
+            least = least.min(columns);
         }
         if used.depth {
             let pixel = match self.kept.get(slot::DEPTH_FORMAT) & 0xf {
@@ -200,27 +221,39 @@ impl State {
             };
             let pitch = self.kept.get(slot::DEPTH_PITCH);
             let columns = pitch & DEPTH_COLUMNS;
-            let (place, tiles) = (self.depth, tiles(pitch)?);
+            let tiles = tiles(pitch)?;
             clears(tiles)?;
             // The depth unit does not support blocks of 8 by 2 (§2.2; digest A3). Samples may have
             // other tiles than those of the bits: see above.
             let oblong = pixel == 2 && tiles.micro == Micro::Tiled;
             require(samples > 1 || !oblong, Refused::Tiling)?;
-            least =
-                least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Depth)?);
+            let target = Target {
+                place: self.depth,
+                pitch: columns,
+                pixel,
+                tiles,
+                samples,
+            };
+            self.covered(&target, columns, Refused::Depth)?;
+            let drawn = (self.kept.get(slot::SCISSOR) & 0x1fff).wrapping_add(1);
+            let drawn = drawn.min(least);
+            let ends = used.clears
+                || drawn > columns && self.covered(&target, drawn, Refused::Depth).is_err();
+            least = if ends { least.min(columns) } else { least };
         }
         if used.resolved {
             // Pixels and tiles are those of the first target.
             let (tiles, pixel) = (tiles(first)?, colour_bytes(first)?);
             let columns = self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS;
-            least = least.min(self.covered(
-                self.resolved,
-                columns,
+            let target = Target {
+                place: self.resolved,
+                pitch: columns,
                 pixel,
                 tiles,
-                1,
-                Refused::Resolve,
-            )?);
+                samples: 1,
+            };
+            self.covered(&target, columns, Refused::Resolve)?;
+            least = least.min(columns);
         }
         Ok(least)
     }
