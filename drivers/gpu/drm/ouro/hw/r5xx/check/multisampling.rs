@@ -174,3 +174,16 @@ fn weakness_29_rows_of_samples_are_no_wider_than_the_chip_can_address() {
     let stream = rows(1).and(depth(SIX, 2, 4096)).and(draw());
     assert_eq!(stream.refusal(&[1 << 24, 48]), None);
 }
+
+/// Digest of 3D §7.2: "0/1/2/3" are 2, 3, 4, 6 samples. No source says how three of them lie in
+/// memory (§12.5: "nowhere documented").
+#[test]
+fn weakness_34_three_samples_have_no_layout() {
+    for config in 0..8 {
+        let refused = rows(1).and(colour(config, 0, FOUR_BYTES | 64)).and(draw());
+        let expected = (config == 3).then_some("colour-target");
+        assert_eq!(refused.refusal(&[1 << 20, 48]), expected, "{config}");
+        let refused = rows(1).and(depth(config, 2, 64)).and(draw());
+        assert_eq!(refused.refusal(&[1 << 20, 48]), expected, "{config}");
+    }
+}

@@ -106,16 +106,17 @@ struct Target {
 }
 
 impl State {
-    /// Returns the samples of each pixel; all of them are in memory.
-    fn samples(&self) -> u64 {
+    /// Returns the samples of each pixel; all of them are in memory. Three are refused: how they
+    /// lie there is not documented, and no client asks for them.
+    fn samples(&self) -> Checked<u64> {
         let config = self.kept.get(slot::SAMPLES);
-        match (config & SAMPLES_ON != 0, config >> 1 & 3) {
+        Ok(match (config & SAMPLES_ON != 0, config >> 1 & 3) {
             (false, _) => 1,
             (true, 0) => 2,
-            (true, 1) => 3,
+            (true, 1) => return Err(Refused::Colour),
             (true, 2) => 4,
             (true, _) => 6,
-        }
+        })
     }
 
     /// Checks that the target has so many columns of the rows inside the scissor, by all layouts
@@ -179,7 +180,7 @@ impl State {
     /// pixels.
     pub(super) fn targets(&self) -> Checked<u32> {
         let used = self.used();
-        let samples = self.samples();
+        let samples = self.samples()?;
         // Without multisampling it is not documented what a resolve reads.
         require(!used.resolved || samples > 1, Refused::Resolve)?;
         let first = self.kept.get(slot::COLOUR_PITCH);
