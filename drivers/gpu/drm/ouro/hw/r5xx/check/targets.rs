@@ -64,7 +64,8 @@ const SAMPLES_ON: u32 = 1;
 
 /// Bytes of a row with all its samples that the colour unit can address. Mesa's r300 limits widths
 /// because of an error of the chip: to 1360 pixels of eight bytes with six samples, to 2048 of them
-/// with four, to 2720 pixels of four bytes with six. This value allows these and no wider ones.
+/// with four, to 2720 pixels of four bytes with six. This value allows these and no wider ones. It
+/// also holds for one sample: rows of 4096 pixels of sixteen bytes are the longest of clients.
 const SAMPLES_ROW: u64 = 1 << 16;
 /// Tiling that samples may have besides that of the bits.
 const SAMPLE_TILES: Tiles = Tiles {
@@ -103,6 +104,9 @@ struct Target {
     tiles: Tiles,
     /// Samples of a pixel.
     samples: u64,
+    /// Whether it is the source of a resolve, whose tile bits describe the destination: its pitch
+    /// need not be one of such tiles.
+    is_source: bool,
 }
 
 impl State {
@@ -128,7 +132,10 @@ impl State {
             true => surface::beyond(pitch, columns, rows, pixel, tiles),
             false => surface::rounded(pitch, rows, pixel, tiles),
         };
-        let mut bytes = surface::bytes(pitch, rows, pixel, tiles)?;
+        let mut bytes = match target.is_source {
+            true => surface::rounded(pitch, rows, pixel, tiles)?,
+            false => surface::bytes(pitch, rows, pixel, tiles)?,
+        };
         if columns > pitch {
             bytes = bytes.max(by(tiles)?);
         }
@@ -199,17 +206,19 @@ impl State {
             clears(tiles)?;
             let place = *self.colours.get(n).ok_or(Refused::Colour)?;
             let columns = pitch & COLOUR_COLUMNS;
-            if samples > 1 {
-                let tile = SAMPLE_TILES.grain(pixel)?.0;
-                let row = surface::align(columns.into(), tile).wrapping_mul(pixel.into());
-                require(row.wrapping_mul(samples) <= SAMPLES_ROW, Refused::Colour)?;
-            }
+            let width = match samples > 1 {
+                true => surface::align(columns.into(), SAMPLE_TILES.grain(pixel)?.0),
+                false => columns.into(),
+            };
+            let row = width.wrapping_mul(pixel.into()).wrapping_mul(samples);
+            require(row <= SAMPLES_ROW, Refused::Colour)?;
             let target = Target {
                 place,
                 pitch: columns,
                 pixel,
                 tiles,
                 samples,
+                is_source: used.resolved && n == 0,
             };
             self.covered(&target, columns, Refused::Colour)?;
             least = least.min(columns);
@@ -234,6 +243,7 @@ impl State {
                 pixel,
                 tiles,
                 samples,
+                is_source: false,
             };
             self.covered(&target, columns, Refused::Depth)?;
             let drawn = (self.kept.get(slot::SCISSOR) & 0x1fff).wrapping_add(1);
@@ -252,6 +262,7 @@ impl State {
                 pixel,
                 tiles,
                 samples: 1,
+                is_source: false,
             };
             self.covered(&target, columns, Refused::Resolve)?;
             least = least.min(columns);
