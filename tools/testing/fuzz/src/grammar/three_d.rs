@@ -166,7 +166,9 @@ impl Generator<'_, '_> {
     fn targets(&mut self) {
         let config = match self.s.below(8) {
             0..=5 => 0,
-            _ => (self.s.below(4) as u32) << 1 | 1,
+            // Now and then three samples, which are refused.
+            _ if self.one_in(24) => 1 << 1 | 1,
+            _ => [0, 2, 3][self.s.below(3) as usize] << 1 | 1,
         };
         self.samples = match config & 1 {
             0 => 1,
@@ -365,13 +367,15 @@ impl Generator<'_, '_> {
             false => width.next_power_of_two(),
         };
         let pitch = (columns + 7) & !7;
+        // Layers of a texture with a pitch are apart as if it had none.
+        let layered = kind == 2 || kind == 1 && deep > 0;
         let mut total = 0;
         for level in 0..=levels {
             let at = |side: u32| (side.next_power_of_two() >> level).max(1);
-            let columns = if by_pitch {
-                (pitch >> level).max(1)
-            } else {
-                at(width)
+            let columns = match (by_pitch, layered) {
+                (false, _) => at(width),
+                (true, false) => (pitch >> level).max(1),
+                (true, true) => (pitch >> level).max(at(width)),
             };
             let columns = columns.div_ceil(side).next_multiple_of(grain_columns);
             let rows = at(height).div_ceil(side).next_multiple_of(grain_rows);
@@ -415,12 +419,19 @@ impl Generator<'_, '_> {
         } else {
             0
         };
+        // What is added to indices is added before the limits (25 bits, with a sign), and may be negative. In lists it
+        // may move the last vertex.
         let (last, moved) = (self.last_vertex, self.index_offset);
-        let limit = if is_list { last + moved } else { last };
+        let down = !is_list && self.s.flag();
+        let (limit, offset) = match is_list {
+            true => (last + moved, moved),
+            false if down => (last, moved.wrapping_neg() & 0x1ff_ffff),
+            false => (last, moved),
+        };
         self.set(0x2134, &[limit, first]);
-        self.set(0x208c, &[moved]);
-        // Now and then as somebody lays them out who forgets what is added to indices.
-        let believed = if self.one_in(6) { last } else { last + moved };
+        self.set(0x208c, &[offset]);
+        // Now and then as a client lays them out that forgets what is added.
+        let believed = if self.one_in(6) { last } else { limit };
         let number = self.some(16);
         let mut body = vec![number];
         let mut objects = Vec::new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Streams that an earlier version of this checker accepted, and that access memory outside their
 //! BOs, hang the chip, or affect the next client, on the chips concerned. `weakness_15_…` to
-//! `weakness_31_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
+//! `weakness_34_…` continue the list of another checker's weaknesses (digest §5.7; `tests`). That
 //! checker has number 15, too. Those of multisampling are in `multisampling`, and
 //! others of targets and textures in `layouts`.
 

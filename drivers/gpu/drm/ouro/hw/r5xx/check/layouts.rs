@@ -137,3 +137,89 @@ fn weakness_31_cubes_have_square_faces() {
         }
     }
 }
+
+/// A texture that clamps, in object 0: kind 0 flat, 1 deep, 2 a cube.
+fn of_kind(kind: u32, format: u32, size: u32, pitch: u32) -> Stream {
+    let stream = new().set(0x4400, &[2 << 3 | 2]).set(0x4480, &[size]);
+    let stream = stream.set(0x44c0, &[format | kind << 25]);
+    let stream = stream.set(0x4500, &[pitch]).set(0x4540, &[0]).object(0);
+    stream.set(0x4104, &[1]).and(draw())
+}
+
+/// Digest of 3D §10.7: "on real cards cube maps of NPOT size sample past the end".
+#[test]
+fn weakness_32_layers_are_as_far_apart_as_powers_of_two() {
+    const BY_PITCH: u32 = 1 << 31;
+    // Sixteen bytes a texel.
+    let needs = |kind: u32, size: u32, pitch: u32, bytes: u64| {
+        let stream = of_kind(kind, 0x1d, BY_PITCH | size, pitch - 1);
+        assert_eq!(stream.refusal(&[bytes, 48]), None, "{kind} {pitch}");
+        let refused = stream.refusal(&[bytes - 1, 48]);
+        assert_eq!(refused, Some("texture"), "{kind} {pitch}");
+    };
+    // 1025 by 1025 with a pitch of 1026 texels, and of more than the next power of two.
+    let size = 1024 << 11 | 1024;
+    needs(2, size, 1026, 6 * 2048 * 2048 * 16);
+    needs(2, size, 2050, 6 * 2050 * 2048 * 16);
+    // Four slices of 20 by 20.
+    let size = 2 << 22 | 19 << 11 | 19;
+    needs(1, size, 20, 4 * 32 * 32 * 16);
+    // One layer has its own columns and rows.
+    needs(0, 19 << 11 | 19, 20, 20 * 20 * 16);
+    needs(1, 19 << 11 | 19, 20, 20 * 20 * 16);
+}
+
+/// Digest of 3D §10.3: clients round the rows of each level up to a power of two. No source says that
+/// the chip does not halve the rounded rows of the first level, which are more.
+#[test]
+fn weakness_33_levels_have_halves_of_rounded_heights() {
+    // 2048 by 1025 of sixteen bytes: 1025 are 2048 rows, of which the halves are 1024 and 512.
+    let stream = of_kind(0, 0x1d, 2 << 26 | 1024 << 11 | 2047, 0);
+    let bytes = (2048 * 2048 + 1024 * 1024 + 512 * 512) * 16;
+    assert_eq!(stream.refusal(&[bytes, 48]), None);
+    assert_eq!(stream.refusal(&[bytes - 1, 48]), Some("texture"));
+    // One level has its own rows.
+    let stream = of_kind(0, 0x1d, 1024 << 11 | 2047, 0);
+    assert_eq!(stream.refusal(&[2048 * 1025 * 16, 48]), None);
+}
+
+/// Mesa's r300 asks for an occlusion query without a depth target with the colour target's BO as
+/// one: 16 bits, four columns, blocks of 4 by 4, a test that always passes.
+#[test]
+fn depth_of_four_columns_does_not_narrow_a_draw() {
+    // 800 by 600 pixels of four bytes.
+    const BYTES: u64 = 800 * 600 * 4;
+    let corner = 599 << 13 | 799;
+    let stream = |depth: u32, bandwidth: u32| {
+        let stream = new().set(0x43e4, &[corner]).set(0x4e0c, &[0xf]);
+        let stream = stream.set(0x4e28, &[0]).object(0);
+        let stream = stream.set(0x4e38, &[6 << 21 | 1 << 16 | 832]);
+        let stream = stream.set(0x4f1c, &[bandwidth]).set(0x4f00, &[2, 7, 0]);
+        let stream = stream.set(0x4f10, &[0]).set(0x4f20, &[0]).object(2);
+        let stream = stream.set(0x4f24, &[depth]).set(0x4f58, &[0]);
+        stream.and(draw())
+    };
+    let copied = |stream: Stream, depth: u64| {
+        let copy = stream.check(&objects(&[832 * 600 * 4, 48, depth]));
+        copy.map(|copy| copy[1] & 0x1fff)
+    };
+    assert_eq!(copied(stream(2 << 17 | 4, 0), BYTES), Ok(799));
+    // §2.2: blocks of 32 bytes, one in a row: the last one is number 149 of rows and 199 of columns.
+    assert_eq!(copied(stream(2 << 17 | 4, 0), (149 + 200) * 32), Ok(799));
+    // Without that the scissor ends with the pitch, as long as the rows are there.
+    assert_eq!(copied(stream(2 << 17 | 4, 0), (149 + 200) * 32 - 1), Ok(3));
+    assert_eq!(copied(stream(2 << 17 | 4, 0), 150 * 32), Ok(3));
+    assert!(copied(stream(2 << 17 | 4, 0), 150 * 32 - 1).is_err());
+    // A clear of colour along with depth ends with the smaller pitch.
+    let clears = stream(5 << 16 | 32, 1 << 5);
+    assert_eq!(copied(clears, BYTES), Ok(31));
+    // With multisampling, columns count by the tiles that samples may have: of two bytes 64 by 16
+    // and 32 by 32, of which the rows reach 38 and 19, the columns 13 and 25.
+    let samples = new().set(0x4020, &[1]).and(stream(2 << 17 | 4, 0));
+    let of = |depth: u64| {
+        let copy = samples.check(&objects(&[832 * 608 * 4 * 2, 48, depth]));
+        copy.map(|copy| copy[3] & 0x1fff)
+    };
+    assert_eq!(of((37 + 13) * 2048 * 2), Ok(799));
+    assert_eq!(of((37 + 13) * 2048 * 2 - 1), Ok(3));
+}

@@ -174,3 +174,64 @@ fn weakness_29_rows_of_samples_are_no_wider_than_the_chip_can_address() {
     let stream = rows(1).and(depth(SIX, 2, 4096)).and(draw());
     assert_eq!(stream.refusal(&[1 << 24, 48]), None);
 }
+
+/// The same length: 4096 pixels (the widest target) of sixteen bytes.
+#[test]
+fn weakness_29_nor_is_a_row_of_pixels() {
+    for (format, widest) in [
+        (SIXTEEN_BYTES, 4096),
+        (EIGHT_BYTES, 8192),
+        (FOUR_BYTES, 0x3ff8),
+    ] {
+        let refusal = |pitch: u32| {
+            let stream = rows(1).and(colour(OFF, 0, format | pitch));
+            stream.and(draw()).refusal(&[1 << 24, 48])
+        };
+        assert_eq!(refusal(widest), None, "{widest}");
+        if widest < 0x3ff8 {
+            assert_eq!(refusal(widest + 8), Some("colour-target"), "{widest}");
+        }
+    }
+    let longest = rows(1).and(colour(OFF, 0, SIXTEEN_BYTES | 0x3ff0));
+    let refusal = longest.and(draw()).refusal(&[1 << 24, 48]);
+    assert_eq!(refusal, Some("colour-target"));
+}
+
+/// §13.6: the tile bits of the source describe the destination. 800 pixels are no whole macro tiles
+/// of rows of 32 bytes, which have 64 pixels of four bytes.
+#[test]
+fn a_resolves_source_has_no_tiles_of_the_destination() {
+    const FOUR: u32 = 5;
+    let source = |pitch: u32| rows(600).and(colour(FOUR, 0, FOUR_BYTES | MACRO | pitch));
+    let resolve = |pitch: u32, to: u32| {
+        let stream = source(pitch).set(0x4e80, &[0]).object(2);
+        stream.set(0x4e84, &[to]).set(0x4e88, &[1]).and(draw())
+    };
+    let (samples, to) = (832 * 608 * 4 * 4, 832 * 600 * 4);
+    assert_eq!(resolve(800, 832).refusal(&[samples, 48, to]), None);
+    let less = resolve(800, 832).refusal(&[samples, 48, to - 1]);
+    assert_eq!(less, Some("resolve-target"));
+    // The source counts by the larger layout: 13 by 75 tiles of 64 by 8, or 25 by 38 of 32 by 16.
+    let most = u64::max(832 * 600, 800 * 608) * 4 * 4;
+    assert_eq!(resolve(800, 832).refusal(&[most, 48, to]), None);
+    let less = resolve(800, 832).refusal(&[most - 1, 48, to]);
+    assert_eq!(less, Some("colour-target"));
+    // The destination, and a target that is drawn, have whole tiles.
+    let refusal = resolve(800, 800).refusal(&[samples, 48, 1 << 24]);
+    assert_eq!(refusal, Some("tiling"));
+    let refusal = source(800).and(draw()).refusal(&[1 << 24, 48]);
+    assert_eq!(refusal, Some("tiling"));
+}
+
+/// Digest of 3D §7.2: "0/1/2/3" are 2, 3, 4, 6 samples. No source says how three of them lie in
+/// memory (§12.5: "nowhere documented").
+#[test]
+fn weakness_34_three_samples_have_no_layout() {
+    for config in 0..8 {
+        let refused = rows(1).and(colour(config, 0, FOUR_BYTES | 64)).and(draw());
+        let expected = (config == 3).then_some("colour-target");
+        assert_eq!(refused.refusal(&[1 << 20, 48]), expected, "{config}");
+        let refused = rows(1).and(depth(config, 2, 64)).and(draw());
+        assert_eq!(refused.refusal(&[1 << 20, 48]), expected, "{config}");
+    }
+}

@@ -135,6 +135,27 @@ pub(super) fn rounded(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checke
     padded(align(pitch.into(), width), rows, pixel, height)
 }
 
+/// Returns the bytes up to the last pixel of `rows` rows that have more columns than the pitch, by
+/// the address formula (§2.2, §2.3): a pixel behind the pitch is in the next row of blocks or
+/// tiles. The pitch is rounded up to whole ones.
+pub(super) fn beyond(
+    pitch: u32,
+    columns: u32,
+    rows: u32,
+    pixel: u32,
+    tiles: Tiles,
+) -> Checked<u64> {
+    let (width, height) = tiles.grain(pixel)?;
+    let before = padded(
+        align(pitch.into(), width),
+        rows.saturating_sub(height),
+        pixel,
+        height,
+    )?;
+    let last = padded(align(columns.into(), width), 1, pixel, height)?;
+    before.checked_add(last).ok_or(Refused::Offset)
+}
+
 /// Returns the bytes of rows, rounded up to a multiple of `height` rows.
 pub(super) fn padded(pitch: u64, rows: u32, pixel: u32, height: u32) -> Checked<u64> {
     pitch
@@ -192,5 +213,27 @@ mod tests {
         assert_eq!(bytes(0, 1, 4, tiles), Err(Refused::Tiling));
         assert_eq!(bytes(8, 3, 4, Tiles::default()), Ok(96));
         assert_eq!(bytes(12, 3, 4, Tiles::default()), Err(Refused::Tiling));
+    }
+
+    #[test]
+    fn columns_beyond_the_pitch_are_in_the_next_rows() {
+        let square = Tiles {
+            macro_tiles: false,
+            micro: Micro::Square,
+        };
+        // Blocks of 4 by 4 of two bytes, one in a row: the block of column 127 is the 32nd of its
+        // row, that of row 63 the 16th.
+        assert_eq!(beyond(4, 128, 1, 2, square), Ok(32 * 32));
+        assert_eq!(beyond(4, 128, 64, 2, square), Ok((15 + 32) * 32));
+        assert_eq!(beyond(4, 129, 65, 2, square), Ok((16 + 33) * 32));
+        // Macro tiles of 32 by 32, two in a row.
+        let tiles = Tiles {
+            macro_tiles: true,
+            ..square
+        };
+        assert_eq!(beyond(64, 65, 33, 2, tiles), Ok((2 + 3) * 2048));
+        assert_eq!(beyond(33, 65, 33, 2, tiles), Ok((2 + 3) * 2048));
+        // Rows of 32 bytes.
+        assert_eq!(beyond(8, 20, 3, 4, Tiles::default()), Ok((2 + 3) * 32));
     }
 }

@@ -4,7 +4,9 @@
 //!
 //! Only the scissor bounds the pixels of a draw. It is not documented whether the chip stops at a
 //! target's pitch, so the scissor must not extend beyond the pitch ([`State::draws`] makes sure of
-//! it), and the target must have all rows of tiles inside the scissor.
+//! it), and the target must have all rows of tiles inside the scissor. Depth may also have the
+//! pixels behind its pitch by the address formula: for an occlusion query without depth, Mesa's
+//! r300 enables the test with a depth target of four columns, which is the colour target's BO.
 //!
 //! With multisampling the tile bits of colour and depth may not describe the samples: their layout
 //! is not documented, but clients take it to be macro tiles of blocks whatever the bits say (digest
@@ -62,7 +64,8 @@ const SAMPLES_ON: u32 = 1;
 
 /// Bytes of a row with all its samples that the colour unit can address. Mesa's r300 limits widths
 /// because of an error of the chip: to 1360 pixels of eight bytes with six samples, to 2048 of them
-/// with four, to 2720 pixels of four bytes with six. This value allows these and no wider ones.
+/// with four, to 2720 pixels of four bytes with six. This value allows these and no wider ones. It
+/// also holds for one sample: rows of 4096 pixels of sixteen bytes are the longest of clients.
 const SAMPLES_ROW: u64 = 1 << 16;
 /// Tiling that samples may have besides that of the bits.
 const SAMPLE_TILES: Tiles = Tiles {
@@ -91,43 +94,62 @@ struct Used {
     resolved: bool,
 }
 
+/// A target.
+struct Target {
+    place: BoOffset,
+    /// Pixels of a row.
+    pitch: u32,
+    /// Bytes of a pixel.
+    pixel: u32,
+    tiles: Tiles,
+    /// Samples of a pixel.
+    samples: u64,
+    /// Whether it is the source of a resolve, whose tile bits describe the destination: its pitch
+    /// need not be one of such tiles.
+    is_source: bool,
+}
+
 impl State {
-    /// Returns the samples of each pixel; all of them are in memory.
-    fn samples(&self) -> u64 {
+    /// Returns the samples of each pixel; all of them are in memory. Three are refused: how they
+    /// lie there is not documented, and no client asks for them.
+    fn samples(&self) -> Checked<u64> {
         let config = self.kept.get(slot::SAMPLES);
-        match (config & SAMPLES_ON != 0, config >> 1 & 3) {
+        Ok(match (config & SAMPLES_ON != 0, config >> 1 & 3) {
             (false, _) => 1,
             (true, 0) => 2,
-            (true, 1) => 3,
+            (true, 1) => return Err(Refused::Colour),
             (true, 2) => 4,
             (true, _) => 6,
-        }
+        })
     }
 
-    /// Checks that the target has the rows inside the scissor, by all layouts that its samples may
-    /// have. Returns the target's pitch, beyond which no column may be drawn.
-    fn covered(
-        &self,
-        place: BoOffset,
-        pitch: u32,
-        pixel: u32,
-        tiles: Tiles,
-        samples: u64,
-        rule: Refused,
-    ) -> Checked<u32> {
+    /// Checks that the target has so many columns of the rows inside the scissor, by all layouts
+    /// that its samples may have. Columns behind the pitch count by the address formula.
+    fn covered(&self, target: &Target, columns: u32, rule: Refused) -> Checked<()> {
         let rows = (self.kept.get(slot::SCISSOR) >> 13 & 0x1fff).wrapping_add(1);
-        let mut bytes = surface::bytes(pitch, rows, pixel, tiles)?;
+        let (pitch, pixel, tiles) = (target.pitch, target.pixel, target.tiles);
+        let by = |tiles| match columns > pitch {
+            true => surface::beyond(pitch, columns, rows, pixel, tiles),
+            false => surface::rounded(pitch, rows, pixel, tiles),
+        };
+        let mut bytes = match target.is_source {
+            true => surface::rounded(pitch, rows, pixel, tiles)?,
+            false => surface::bytes(pitch, rows, pixel, tiles)?,
+        };
+        if columns > pitch {
+            bytes = bytes.max(by(tiles)?);
+        }
         let mut alignment = tiles.alignment();
-        if samples > 1 {
-            bytes = bytes.max(surface::rounded(pitch, rows, pixel, SAMPLE_TILES)?);
+        if target.samples > 1 {
+            bytes = bytes.max(by(SAMPLE_TILES)?);
             if pixel == 2 {
-                bytes = bytes.max(surface::rounded(pitch, rows, pixel, SQUARE_TILES)?);
+                bytes = bytes.max(by(SQUARE_TILES)?);
             }
             alignment = SAMPLE_TILES.alignment();
         }
-        require(is_aligned(place.offset, alignment), rule)?;
-        place.holds(bytes.checked_mul(samples).ok_or(rule)?, rule)?;
-        Ok(pitch)
+        require(is_aligned(target.place.offset, alignment), rule)?;
+        let bytes = bytes.checked_mul(target.samples).ok_or(rule)?;
+        target.place.holds(bytes, rule)
     }
 
     /// Returns the colour targets that get pixels: those to which `RB3D_CCTL` repeats the first
@@ -165,7 +187,7 @@ impl State {
     /// pixels.
     pub(super) fn targets(&self) -> Checked<u32> {
         let used = self.used();
-        let samples = self.samples();
+        let samples = self.samples()?;
         // Without multisampling it is not documented what a resolve reads.
         require(!used.resolved || samples > 1, Refused::Resolve)?;
         let first = self.kept.get(slot::COLOUR_PITCH);
@@ -184,13 +206,22 @@ impl State {
             clears(tiles)?;
             let place = *self.colours.get(n).ok_or(Refused::Colour)?;
             let columns = pitch & COLOUR_COLUMNS;
-            if samples > 1 {
-                let tile = SAMPLE_TILES.grain(pixel)?.0;
-                let row = surface::align(columns.into(), tile).wrapping_mul(pixel.into());
-                require(row.wrapping_mul(samples) <= SAMPLES_ROW, Refused::Colour)?;
-            }
-            least =
-                least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Colour)?);
+            let width = match samples > 1 {
+                true => surface::align(columns.into(), SAMPLE_TILES.grain(pixel)?.0),
+                false => columns.into(),
+            };
+            let row = width.wrapping_mul(pixel.into()).wrapping_mul(samples);
+            require(row <= SAMPLES_ROW, Refused::Colour)?;
+            let target = Target {
+                place,
+                pitch: columns,
+                pixel,
+                tiles,
+                samples,
+                is_source: used.resolved && n == 0,
+            };
+            self.covered(&target, columns, Refused::Colour)?;
+            least = least.min(columns);
         }
         if used.depth {
             let pixel = match self.kept.get(slot::DEPTH_FORMAT) & 0xf {
@@ -200,27 +231,41 @@ impl State {
             };
             let pitch = self.kept.get(slot::DEPTH_PITCH);
             let columns = pitch & DEPTH_COLUMNS;
-            let (place, tiles) = (self.depth, tiles(pitch)?);
+            let tiles = tiles(pitch)?;
             clears(tiles)?;
             // The depth unit does not support blocks of 8 by 2 (§2.2; digest A3). Samples may have
             // other tiles than those of the bits: see above.
             let oblong = pixel == 2 && tiles.micro == Micro::Tiled;
             require(samples > 1 || !oblong, Refused::Tiling)?;
-            least =
-                least.min(self.covered(place, columns, pixel, tiles, samples, Refused::Depth)?);
+            let target = Target {
+                place: self.depth,
+                pitch: columns,
+                pixel,
+                tiles,
+                samples,
+                is_source: false,
+            };
+            self.covered(&target, columns, Refused::Depth)?;
+            let drawn = (self.kept.get(slot::SCISSOR) & 0x1fff).wrapping_add(1);
+            let drawn = drawn.min(least);
+            let ends = used.clears
+                || drawn > columns && self.covered(&target, drawn, Refused::Depth).is_err();
+            least = if ends { least.min(columns) } else { least };
         }
         if used.resolved {
             // Pixels and tiles are those of the first target.
             let (tiles, pixel) = (tiles(first)?, colour_bytes(first)?);
             let columns = self.kept.get(slot::RESOLVED_PITCH) & COLOUR_COLUMNS;
-            least = least.min(self.covered(
-                self.resolved,
-                columns,
+            let target = Target {
+                place: self.resolved,
+                pitch: columns,
                 pixel,
                 tiles,
-                1,
-                Refused::Resolve,
-            )?);
+                samples: 1,
+                is_source: false,
+            };
+            self.covered(&target, columns, Refused::Resolve)?;
+            least = least.min(columns);
         }
         Ok(least)
     }

@@ -120,20 +120,8 @@ fn weakness_4_the_last_vertex_counts_whole_and_with_every_offset() {
     assert!(moved.passes(&[96]));
     assert!(!moved.passes(&[95]));
     // And the first one, which must not be before the object (25 bits, with a sign).
-    for (offset, min, passes) in [
-        (0x1ff_ffff, 0, false),
-        (0x1ff_ffff, 1, true),
-        (0x1ff_fffe, 1, false),
-        (0x100_0000, 0xff_ffff, false),
-    ] {
-        let stream = new()
-            .set(0x208c, &[offset])
-            .set(0x2134, &[2, min])
-            .command(0x2f, &[1, 0x604, 8])
-            .object(0)
-            .and(indexed(3).command(0x33, &[0x8000_0810, 0, 2]).object(0));
-        assert_eq!(stream.passes(&[72]), passes, "{offset:x} {min}");
-    }
+    let before = new().set(0x208c, &[0x1ff_ffff]).and(draw);
+    assert!(!before.passes(&[96]));
     // By indices: the largest one that the chip lets through.
     let by_index = |max: u32| {
         let stream = new().set(0x2134, &[max]);
@@ -148,15 +136,6 @@ fn weakness_4_the_last_vertex_counts_whole_and_with_every_offset() {
     assert_eq!(limit(by_index(0xff_ffff), 1 << 28), Ok(0xaa_aaa9));
     assert_eq!(limit(by_index(3), 24), Ok(0));
     assert!(limit(by_index(3), 23).is_err());
-    // An offset of indices counts as well.
-    let moved = |offset: u32| {
-        let limit_first = Stream(by_index(3).0[..2].to_vec());
-        let rest = Stream(by_index(3).0[2..].to_vec());
-        limit_first.set(0x208c, &[offset]).and(rest)
-    };
-    assert_eq!(limit(moved(1), 72), Ok(1));
-    assert_eq!(limit(moved(2), 72), Ok(0));
-    assert!(limit(moved(3), 72).is_err());
     // A limit of an earlier draw stays as it is, since that draw needs it.
     let twice = |bytes: u64| {
         let smaller = new().command(0x2f, &[1, 0x604, 8 + 24]).object(0);
@@ -181,6 +160,41 @@ fn weakness_4_the_last_vertex_counts_whole_and_with_every_offset() {
     assert!(!texture(0).passes(&[255, 48]));
     assert!(texture(64).passes(&[320, 48]));
     assert!(!texture(64).passes(&[319, 48]));
+}
+
+/// §6.2: limits prevent "requests to illegal or unavailable memory addresses", so what they limit
+/// is the vertex that is fetched. Witness RW39 shows that the offset is added before.
+#[test]
+fn an_offset_of_indices_moves_no_vertex_past_the_limits() {
+    let draw = |offset: u32, limits: [u32; 2], bytes: u64| {
+        let stream = new().set(0x2134, &limits).set(0x208c, &[offset]);
+        let stream = stream.command(0x2f, &[1, 0x604, 8]).object(0);
+        let stream = stream.and(indexed(3).command(0x33, &[0x8000_0810, 0, 2]).object(0));
+        stream
+            .check(&objects(&[bytes]))
+            .map(|out| out[1..4].to_vec())
+    };
+    // Up to the largest one and the smallest one (25 bits, with a sign).
+    for offset in [
+        0, 1, 3, 20_000, 0xff_ffff, 0x1ff_ffff, 0x1ff_fffd, 0x100_0000,
+    ] {
+        let copy = |last: u32, first: u32| Ok(vec![last, first, 0x208c / 4]);
+        // Three vertices of 4 dwords, 6 dwords apart, from byte 8 on: 8 + (2 * 6 + 4) * 4.
+        assert_eq!(draw(offset, [2, 0], 72), copy(2, 0), "{offset:x}");
+        assert_eq!(draw(offset, [3, 0], 72), copy(2, 0), "{offset:x}");
+        assert_eq!(draw(offset, [2, 0], 71), copy(1, 0), "{offset:x}");
+        assert_eq!(draw(offset, [2, 2], 72), copy(2, 2), "{offset:x}");
+        assert!(draw(offset, [2, 3], 72).is_err(), "{offset:x}");
+    }
+    // 32,768 vertices of 32 bytes in 1 MiB, base 20000: all that the object has may be drawn.
+    let large = new().set(0x208c, &[20_000]).set(0x2134, &[0x7fff, 0]);
+    let large = large.command(0x2f, &[1, 0x808, 0]).object(0);
+    let large = large.and(indexed(3).command(0x33, &[0x8000_0810, 0, 2]).object(0));
+    let copy = large.check(&objects(&[1 << 20])).unwrap();
+    assert_eq!(
+        copy[..5],
+        [0x208c / 4, 20_000, 1 << 16 | 0x2134 / 4, 0x7fff, 0]
+    );
 }
 
 #[test]

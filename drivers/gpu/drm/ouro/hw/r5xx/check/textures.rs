@@ -4,10 +4,13 @@
 //! Levels are consecutive in memory. A level's row is padded to a block or a tile, and its number
 //! of rows to whole blocks or tiles. The chip stores levels that are smaller than a macro tile
 //! without macro tiles; the first level is taken to have them in any case. A height is rounded up
-//! to the next power of two, unless the texture clamps; with more than one level or layer, the
-//! height of each level is, since clients lay them out so. A width without a pitch is always
-//! rounded up, since no other row length is documented. A width with a pitch is rounded up as the
-//! height is, and must not exceed the pitch, which only a texture of one level may have.
+//! to the next power of two, unless the texture clamps; with more than one level or layer, it
+//! always is, and the levels' heights are halves of that: the rows of clients, and not less than
+//! other ways to round them up. A width without a pitch is always rounded up, since no other row
+//! length is documented. A width with a pitch is rounded up as the height is, and must not exceed
+//! the pitch, which only a texture of one level may have. Layers are as far apart as if the width
+//! were rounded up, too: on real chips cubes of other sizes are sampled past the image (digest of
+//! 3D §10.7).
 //!
 //! A bit of `TX_FILTER1`, `MACRO_SWITCH` by its public name, selects where macro tiles end: at
 //! levels with a side of less than one tile, or of at most one tile. The computed size is enough
@@ -130,6 +133,15 @@ impl Texture {
         // documented which level the chip uses then, so all up to it must be there.
         let finest = self.filter >> 17 & 0xf;
         let last = (self.size >> 26 & 0xf).max(finest);
+        let kind = self.format >> 25 & 3;
+        require(kind != 3, Refused::Texture)?;
+        let depth = if kind == 1 {
+            1 << (self.size >> 22 & 0xf)
+        } else {
+            1u32
+        };
+        let faces = if kind == 2 { 6 } else { 1 };
+        let is_layered = depth > 1 || faces > 1;
         // A row must have room for the width, otherwise the last row would extend beyond the end.
         let pitch = (self.pitch & 0x3fff).wrapping_add(1);
         let width = match self.size >> 31 {
@@ -141,17 +153,12 @@ impl Texture {
                 // guess.
                 let is_one = last == 0;
                 require(is_one && width <= pitch, Refused::Texture)?;
-                pitch
+                match is_layered {
+                    true => pitch.max(width.next_power_of_two()),
+                    false => pitch,
+                }
             }
         };
-        let kind = self.format >> 25 & 3;
-        require(kind != 3, Refused::Texture)?;
-        let depth = if kind == 1 {
-            1 << (self.size >> 22 & 0xf)
-        } else {
-            1u32
-        };
-        let faces = if kind == 2 { 6 } else { 1 };
         // Faces are squares; it is not documented which side the chip takes if they are not.
         let twelfth = (self.pitch >> 15 ^ self.pitch >> 16) & 1;
         let is_square = (self.size ^ self.size >> 11) & 0x7ff | twelfth == 0;
@@ -163,16 +170,15 @@ impl Texture {
             ..tiles
         };
         let more = (1u32 << texels.side).wrapping_sub(1);
-        let rounds = (last > 0 || depth > 1 || faces > 1) && !height.is_power_of_two();
+        let height = match last > 0 || is_layered {
+            true => height.next_power_of_two(),
+            false => height,
+        };
         let mut total = 0u64;
         for level in 0..last.wrapping_add(1) {
             let at = |side: u32| (side >> level).max(1);
             let whole = |side: u32| side.wrapping_add(more) >> texels.side;
-            let high = match rounds {
-                true => at(height).next_power_of_two(),
-                false => at(height),
-            };
-            let (columns, rows) = (whole(at(width)), whole(high));
+            let (columns, rows) = (whole(at(width)), whole(at(height)));
             let grain = match level > 0 && (columns < grain.0 || rows < grain.1) {
                 true => small.grain(texels.bytes)?,
                 false => grain,

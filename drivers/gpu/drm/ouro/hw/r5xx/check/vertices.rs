@@ -135,14 +135,9 @@ impl State {
         (self.kept.get(slot::INDEX_OFFSET) << 7) as i32 >> 7
     }
 
-    /// Checks that all arrays have their vertices up to `last`, whether the chip adds the index
-    /// offset before or after it clamps the indices (it is not documented), and that no vertex is
-    /// before the first.
-    fn fetched(&self, first: u32, last: u32) -> Checked<()> {
-        let offset = self.index_offset();
-        let begins = i64::from(first) + i64::from(offset) >= 0;
-        require(begins && self.array_count != 0, Refused::Array)?;
-        let last = u64::from(last).wrapping_add(u64::from(offset.max(0).unsigned_abs()));
+    /// Checks that all arrays have their vertices up to `last`.
+    fn have(&self, last: u64) -> Checked<()> {
+        require(self.array_count != 0, Refused::Array)?;
         for array in self.arrays.iter().take(self.array_count) {
             let bytes = last
                 .checked_mul(array.stride.into())
@@ -154,18 +149,26 @@ impl State {
         Ok(())
     }
 
+    /// Checks that all arrays have the vertices of a list of `count`. It is not documented whether
+    /// the chip adds the index offset to them, and whether it clamps them: a smallest index counts
+    /// as a vertex, and none may be before the first.
+    fn have_list(&self, count: u32) -> Checked<()> {
+        let last = count.wrapping_sub(1).max(self.kept.get(slot::MIN_INDEX));
+        let offset = u64::try_from(self.index_offset()).map_err(|_| Refused::Array)?;
+        self.have(u64::from(last).wrapping_add(offset))
+    }
+
     /// Lowers the greatest index, `most`, to that of the last vertex that all arrays have, for the
     /// draw at `at`, and returns it (row K3). The limit must have been set for this draw first, as
     /// for the [scissor](State::draws). (Mesa computes it from the size of a BO and the stride,
     /// and does not subtract the offset of an element inside of a vertex.)
     fn lower_limit(&mut self, cursor: &mut Cursor<'_>, at: usize, most: u32) -> Checked<u32> {
-        let offset = self.index_offset().max(0).unsigned_abs();
         let mut last = most;
         for array in self.arrays.iter().take(self.array_count) {
             let dwords = (array.place.room / 4).checked_sub(array.count.into());
             let dwords = dwords.ok_or(Refused::Array)?;
             if let Some(vertices) = dwords.checked_div(array.stride.into()) {
-                last = last.min(vertices.checked_sub(offset).ok_or(Refused::Array)?);
+                last = last.min(vertices);
             }
         }
         let said = last_write(cursor.stream, self.drawn, at, MAX_INDEX);
@@ -191,8 +194,7 @@ impl State {
         let draw = Draw::from_bits(*body.first().ok_or(Refused::Length)?);
         require(draw.walk() == WALK_LIST, Refused::Draw)?;
         let count = self.count(draw)?;
-        // It is not documented whether these are clamped, too: a lower limit counts as a vertex.
-        self.fetched(0, count.wrapping_sub(1).max(self.kept.get(slot::MIN_INDEX)))?;
+        self.have_list(count)?;
         self.surroundings(cursor, at)
     }
 
@@ -232,14 +234,15 @@ impl State {
         } else {
             count.div_ceil(2)
         };
-        // The chip clamps indices to these two limits (§6.2); either may be the larger.
+        // The chip adds the index offset, which may be negative, and then clamps the sum to these
+        // two limits (§6.2; digest of 3D §2.1; witness RW39). Either may be the larger.
         let (least, most) = (
             self.kept.get(slot::MIN_INDEX),
             self.kept.get(slot::MAX_INDEX),
         );
-        if self.fetched(least.min(most), least.max(most)).is_err() {
+        if self.have(least.max(most).into()).is_err() {
             let most = self.lower_limit(cursor, at, most)?;
-            self.fetched(least.min(most), least.max(most))?;
+            self.have(least.max(most).into())?;
         }
         self.surroundings(cursor, at)?;
         if indices.is_empty() {
