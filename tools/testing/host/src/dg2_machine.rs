@@ -234,14 +234,10 @@ impl events::Page for StatusMemory<'_> {
     }
 }
 
-/// A card as they are, but for the lock that its firmware sets. The driver writes the L3's table of MOCS once, so a reset
-/// of an engine must not lose it.
+/// A card as they are, but for the lock that its firmware sets.
 pub fn config() -> Dg2Config {
     Dg2Config {
-        real: Real {
-            lost_l3: false,
-            ..Real::all()
-        },
+        real: Real::all(),
         ..Dg2Config::default()
     }
 }

@@ -132,11 +132,10 @@ pub struct Setup {
     pub iommu: bool,
 }
 
-/// Habits of the machines here. The driver gives a device up whose threads take longer than 5 ms to wake; and tests
-/// count its reads of the FIFO's room, of which there are more if it shows none (`gen6_real` has that habit).
+/// Habits of the machines here. Tests count the driver's reads of the FIFO's room, of which there are more if it shows
+/// none (`gen6_real` has that habit).
 pub fn habits() -> Real {
     Real {
-        late_threads: false,
         full_fifo: false,
         ..Real::all()
     }

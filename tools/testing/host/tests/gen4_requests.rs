@@ -35,16 +35,8 @@ fn setup(chip: &'static Chip, real: Real) -> Setup {
     }
 }
 
-/// Habits of the machines here. The driver does not clear CCID before its first context.
-fn habits() -> Real {
-    Real {
-        old_context: false,
-        ..Real::all()
-    }
-}
-
 fn machine(chip: &'static Chip) -> RingMachine {
-    RingMachine::new(&setup(chip, habits()))
+    RingMachine::new(&setup(chip, Real::all()))
 }
 
 /// A batch with privilege, as a user's may not store on 965.
