@@ -480,6 +480,12 @@ impl RingMachine {
             .irq_arm(&self.windows.hw(), &mut self.gt, n, on);
     }
 
+    /// Returns how many warnings of the driver have the text.
+    pub fn warnings(&self, text: &str) -> usize {
+        let warned = self.windows.board.warned.lock().expect("a list");
+        warned.iter().filter(|w| w.contains(text)).count()
+    }
+
     /// Fails if a rule of the documents was broken, or a register touched that none names.
     #[track_caller]
     pub fn assert_lawful(&self) {

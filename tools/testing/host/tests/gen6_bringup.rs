@@ -179,8 +179,7 @@ fn a_device_that_does_not_acknowledge_is_warned_of() {
         .wake(&m.windows.hw(), &mut gt, &m.time)
         .expect("a device that may be awake");
     assert!(gt.awake);
-    let warned = m.windows.board.warned.lock().expect("a list");
-    assert!(warned.len() == 1 && warned[0].contains("not acknowledged"));
+    assert_eq!(m.warnings("not acknowledged"), 1);
 }
 
 #[test]
@@ -251,12 +250,12 @@ fn a_flush_that_does_not_end_is_said_and_no_more() {
         let mut m = RingMachine::default();
         m.gpu.inject(Fault::once(Kind::StuckFlush).on(name));
         m.reset().unwrap();
-        assert_eq!(m.windows.board.warned.lock().unwrap().len(), 0);
+        assert_eq!(m.warnings("flush"), 0);
         every_engine_works(&mut m);
         m.gpu
             .inject(Fault::once(Kind::StuckFlush).on(name).forever());
         m.reset().unwrap();
-        assert_eq!(m.windows.board.warned.lock().unwrap().len(), 1);
+        assert_eq!(m.warnings("flush"), 1);
         every_engine_works(&mut m);
     }
 }

@@ -262,8 +262,7 @@ fn a_full_fifo_is_waited_for_and_then_written() {
     m.gt.fifo = 0;
     // The tail is written (__gen6_gt_wait_for_fifo of upstream), and the reserve takes it.
     m.work(RCS, &EMPTY);
-    let warned = m.windows.board.warned.lock().expect("a list");
-    assert!(warned.len() == 1 && warned[0].contains("no room"));
+    assert_eq!(m.warnings("no room"), 1);
     m.assert_lawful();
 }
 

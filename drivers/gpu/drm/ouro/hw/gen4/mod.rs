@@ -193,12 +193,8 @@ impl Generation for Gen4 {
         scanouts(hw, self.family.display, topo.gtt_entries, found);
     }
 
-    /// G4X is reset before its first switch.
     fn loaded_image(&self, hw: &Hw<'_>, topo: &Topology) -> Option<Range<u32>> {
-        match self.family.reset_darkens {
-            true => context::loaded(hw, topo.context_bytes),
-            false => None,
-        }
+        context::loaded(hw, topo.context_bytes)
     }
 
     fn prepare(
@@ -222,9 +218,10 @@ impl Generation for Gen4 {
         reset::halt(chip, hw, wait)?;
         if !self.family.reset_darkens {
             (self.family.reset)(hw, wait)?;
-        } else if !context::forget(hw) {
+        }
+        if !context::forget(hw) {
             hw.platform
-                .warn("the context of a previous driver stays loaded");
+                .warn("CCID stays valid: a switch saves the context of a previous driver");
         }
         self.switch_table_on(hw, topo)?;
         errors::forget(chip, hw);
