@@ -346,7 +346,11 @@ impl Generator<'_, '_> {
         if kind == 2 && !self.one_in(48) {
             height = width;
         }
-        let deep = self.s.below(3) as u32;
+        // Only a deep one has a depth, mostly.
+        let deep = match kind == 1 || self.one_in(48) {
+            true => self.s.below(3) as u32,
+            false => 0,
+        };
         let wraps = [self.s.below(8) as u32, self.s.below(8) as u32];
         // With a pitch there is one level, mostly, and the columns that wrap are inside.
         let by_pitch = self.one_in(4);
@@ -357,7 +361,11 @@ impl Generator<'_, '_> {
         let sides = (width.next_power_of_two(), height.next_power_of_two());
         let layers = [1, 1 << deep, 6][kind as usize] * if levels == 0 { 1 } else { 2 };
         let object = self.object_with(most(sides, bytes) * layers, bytes);
-        let tiles = self.tiles(object, bytes);
+        // Compressed blocks have no tiles, mostly.
+        let tiles = match side > 1 && self.made.knows && !self.one_in(48) {
+            true => (0, 0),
+            false => self.tiles(object, bytes),
+        };
         // As much as it can be: sides up to the next power of two, all levels of whole tiles.
         let (grain_columns, grain_rows) = grain(bytes, tiles);
         let grain_rows = self.believed(grain_rows, tiles.0);

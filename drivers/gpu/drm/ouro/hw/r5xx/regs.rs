@@ -146,10 +146,16 @@ pub(super) const GUI_ACTIVE: u32 = 1 << 31;
 pub(super) const GA_BUSY: u32 = 1 << 26;
 /// [`RBBM_STATUS`]: vertices are.
 pub(super) const VAP_BUSY: u32 = 1 << 20;
+/// [`RBBM_STATUS`]: E2 and RB2D of the 2D engine (17, 18); RB3D (19); RE, TAM, TDM, PB, TIM (21 to
+/// 25) of the 3D engine, by their public names.
+pub(super) const PIXELS_BUSY: u32 = 0x7 << 17 | 0x1f << 21;
 /// [`RBBM_SOFT_RESET`]: the command processor.
 pub(super) const RESET_CP: u32 = 1 << 0;
 /// [`RBBM_SOFT_RESET`]: vertices.
 pub(super) const RESET_VAP: u32 = 1 << 2;
+/// [`RBBM_SOFT_RESET`]: RE, PP, E2 and RB: raster, pixels, the 2D engine, and what writes to memory
+/// (bits 3 to 6, by their public names).
+pub(super) const RESET_PIXELS: u32 = 0xf << 3;
 /// [`RBBM_SOFT_RESET`]: the memory controller.
 pub(super) const RESET_MC: u32 = 1 << 8;
 /// [`RBBM_SOFT_RESET`]: setup.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Reset of the blocks (§4.8, digest §5.2 "engine reset").
 //!
-//! The units and the command processor are reset first. The memory controller is reset only if that
-//! was not enough: the reset may lose the memory map, and accesses of the CPU to VRAM are lost
-//! meanwhile. After a reset the caller starts the card again, which sets up all blocks and checks
+//! The vertex and setup units and the command processor are reset first, and if an engine is busy
+//! after that, as it may be with a pixel shader that does not end, the other units of both engines.
+//! The memory controller is reset only if that was not enough: the reset may lose the memory map,
+//! and accesses of the CPU to VRAM are lost meanwhile. After a reset the caller starts the card again, which sets up all blocks and checks
 //! the GART's entries.
 //!
 //! Bus mastering is off during a reset and until the card is started again: with it on, a reset of
@@ -28,6 +29,11 @@ const UNITS: [(u32, u32); 2] = [
     ),
     (regs::RESET_CP, regs::CP_STREAM_BUSY),
 ];
+/// Units that are reset if an engine is busy after those.
+const PIXELS: (u32, u32) = (regs::RESET_PIXELS, regs::PIXELS_BUSY);
+/// Units of which radeon and radeonhd say that a reset has failed if they are busy; and the command
+/// processor, which must be idle after its reset, too.
+const RESET_ALWAYS: u32 = regs::GA_BUSY | regs::VAP_BUSY | regs::CP_STREAM_BUSY;
 /// Microseconds for which a block is held in reset at least, and is then left alone.
 const SETTLE_MICROS: u32 = 10_000;
 /// Most microseconds for which a block that stays busy is held in reset. The document has no value;
@@ -70,11 +76,22 @@ fn pulse(hw: &Hw<'_>, wait: &dyn SleepWait, blocks: u32, busy: u32) -> Result<()
     }
 }
 
-/// Resets the card from any state. Leaves bus mastering off.
+/// Resets the card from any state. Leaves bus mastering off. Fails if an engine stays busy: the next
+/// request would wait for it, and its client would be taken for the cause.
 pub(super) fn reset(
     controller: &Controller,
     hw: &Hw<'_>,
     wait: &dyn SleepWait,
+) -> Result<(), DeviceError> {
+    reset_until(controller, hw, wait, RESET_ALWAYS | regs::GUI_ACTIVE)
+}
+
+/// Resets the card; fails if one of these bits of [`regs::RBBM_STATUS`] stays set.
+fn reset_until(
+    controller: &Controller,
+    hw: &Hw<'_>,
+    wait: &dyn SleepWait,
+    busy: u32,
 ) -> Result<(), DeviceError> {
     if hw.regs.read32(regs::RBBM_STATUS) == u32::MAX {
         return Err(DeviceError::Gone);
@@ -83,8 +100,13 @@ pub(super) fn reset(
     for (blocks, busy) in UNITS {
         pulse(hw, wait, blocks, busy)?;
     }
-    let status = hw.regs.read32(regs::RBBM_STATUS);
-    if status & regs::GUI_ACTIVE == 0 && memory::is_idle(controller, hw) {
+    let engines_are_idle = || hw.regs.read32(regs::RBBM_STATUS) & regs::GUI_ACTIVE == 0;
+    let mut are_idle = engines_are_idle();
+    if !are_idle {
+        pulse(hw, wait, PIXELS.0, PIXELS.1)?;
+        are_idle = engines_are_idle();
+    }
+    if are_idle && memory::is_idle(controller, hw) {
         return Ok(());
     }
     // The chip does not report when this reset is done.
@@ -92,13 +114,13 @@ pub(super) fn reset(
     wait.pause(HOLD_MICROS);
     hw.regs.write32_flush(regs::RBBM_SOFT_RESET, 0);
     wait.pause(SETTLE_MICROS);
-    // Radeon and radeonhd check the first two only; but the command processor must be idle after
-    // its reset, too.
-    let idle = |v| v & (regs::GA_BUSY | regs::VAP_BUSY | regs::CP_STREAM_BUSY) == 0;
+    let idle = |v| v & busy == 0;
     poll::sleeping(hw.regs, wait, idle::STATUS, HOLD_MICROS, &idle).map(|_| ())
 }
 
 /// Resets if any unit is busy; otherwise stops the command processor, and turns bus mastering off.
+/// This is part of the bring-up, of which a later step may end what keeps a unit busy: see
+/// [`idle`].
 pub(super) fn if_busy(
     controller: &Controller,
     hw: &Hw<'_>,
@@ -106,7 +128,7 @@ pub(super) fn if_busy(
 ) -> Result<(), DeviceError> {
     match hw.regs.read32(regs::RBBM_STATUS) {
         u32::MAX => Err(DeviceError::Gone),
-        status if status & regs::GUI_ACTIVE != 0 => reset(controller, hw, wait),
+        status if status & regs::GUI_ACTIVE != 0 => reset_until(controller, hw, wait, RESET_ALWAYS),
         _ => {
             cut_off(hw, wait);
             Ok(())
@@ -187,6 +209,29 @@ mod tests {
         assert_eq!(log(&mock), expected.concat());
     }
 
+    /// Bits 21 to 25 of RBBM_STATUS are RE, TAM, TDM, PB and TIM, 17 to 19 E2, RB2D and RB3D (digest
+    /// §3.2); bits 3 to 6 of RBBM_SOFT_RESET are RE, PP, E2 and RB.
+    #[test]
+    fn other_units_are_reset_if_they_are_busy_after_that() {
+        for bit in [17, 18, 19, 21, 22, 23, 24, 25] {
+            let mock = card();
+            let busy = 1 << 31 | 1 << bit | 0x40;
+            // The first look, one for each of both steps, one behind them; held until it is idle.
+            mock.script(0xe40, &[busy, busy, busy, busy, busy, busy, 0x40, 0x40]);
+            reset(&memory::RV515, &mock.hw(), &mock).unwrap();
+            let expected = [
+                std::vec![Access::R(0xe40)],
+                stopped(),
+                held(0x2004, 10_000, 1),
+                held(0x1, 10_000, 1),
+                std::vec![Access::R(0xe40)],
+                held(0x78, 10_000, 3),
+                std::vec![Access::R(0xe40)],
+            ];
+            assert_eq!(log(&mock), expected.concat(), "{bit}");
+        }
+    }
+
     #[test]
     fn the_memory_controller_is_reset_when_that_was_not_enough() {
         // An engine stays busy; or the controller does, and is left alone if it is idle.
@@ -198,7 +243,9 @@ mod tests {
             let mock = card();
             mock.fix(0x74, controller);
             mock.fix(0xe40, status);
-            reset(&memory::RV515, &mock.hw(), &mock).unwrap();
+            let result = reset(&memory::RV515, &mock.hw(), &mock);
+            // With an engine that stays busy the next request would hang as well.
+            assert_eq!(result.is_err(), status != 0x40);
             let log = log(&mock);
             let last = held(0x100, 500_000, 0);
             let found = log.windows(last.len()).any(|w| w == last);
@@ -208,11 +255,14 @@ mod tests {
 
     #[test]
     fn a_reset_that_does_not_help_is_named() {
-        for bit in [26, 20, 16] {
+        for bit in [26, 25, 20, 19, 17, 16] {
             let mock = card();
             mock.fix(0xe40, 1 << bit | 1 << 31);
             let r = reset(&memory::RV515, &mock.hw(), &mock);
             assert_eq!(r, Err(DeviceError::Timeout("RBBM_STATUS")));
+            // The bring-up goes on with the other units.
+            let r = if_busy(&memory::RV515, &mock.hw(), &mock);
+            assert_eq!(r.is_err(), [26, 20, 16].contains(&bit), "{bit}");
             // Bus mastering stays off.
             assert!(!mock.take().contains(&Access::Master(true)));
         }

@@ -183,6 +183,41 @@ fn weakness_33_levels_have_halves_of_rounded_heights() {
     assert_eq!(stream.refusal(&[2048 * 1025 * 16, 48]), None);
 }
 
+/// Digest of 3D §10.1: 25:22 of the size is the "log2 depth" of a deep texture.
+#[test]
+fn only_deep_textures_have_a_depth() {
+    for depth in 0..16 {
+        for (kind, passes) in [(0, depth == 0), (1, depth < 12), (2, depth == 0)] {
+            let stream = of_kind(kind, 0xc, depth << 22 | 3 << 11 | 3, 0);
+            let expected = (!passes).then_some("texture");
+            let refusal = stream.refusal(&[128 << 11, 48]);
+            assert_eq!(refusal, expected, "{kind} {depth}");
+        }
+    }
+}
+
+/// Digest of 3D §10.3: rows of compressed blocks are "aligned to 32" bytes; no tiles are documented.
+#[test]
+fn compressed_textures_have_no_tiles() {
+    for (format, more, is_compressed) in [
+        (0x0f, 0, true),
+        (0x10, 0, true),
+        (0x11, 0, true),
+        (0x1f, 0, true),
+        // ATI1N.
+        (0x05, 1 << 14, true),
+        (0x0c, 0, false),
+    ] {
+        for tiles in 0..4 {
+            let stream = of_kind(0, format, 63 << 11 | 63, more);
+            let stream = stream.set(0x4540, &[tiles << 2]).object(0).and(list(3));
+            let refused = is_compressed && tiles != 0;
+            let refusal = stream.refusal(&[1 << 20, 48]);
+            assert_eq!(refusal, refused.then_some("tiling"), "{format:x} {tiles}");
+        }
+    }
+}
+
 /// Mesa's r300 asks for an occlusion query without a depth target with the colour target's BO as
 /// one: 16 bits, four columns, blocks of 4 by 4, a test that always passes.
 #[test]

@@ -413,9 +413,11 @@ fn command(
             state.draw_list(cursor, start, draw)?;
         }
         opcode::DRAW_IMMD | opcode::DRAW_IMMD_2 => {
+            require(len <= vertices::MAX_DRAW, Refused::Length)?;
             state.draw_embedded(cursor, start, draw)?;
         }
         opcode::DRAW_INDX | opcode::DRAW_INDX_2 => {
+            require(len <= vertices::MAX_DRAW, Refused::Length)?;
             return state.draw_indexed(cursor, start, draw, next);
         }
         opcode::PAINT_MULTI => return state.rectangles(cursor, at, len, Rectangles::Paint),

@@ -207,8 +207,8 @@ pub(super) const ROWS: &[Row] = &[
     (0x4e38, 0x4e44, slot::COLOUR_PITCH, COLOUR_PITCH),
     (0x4e48, 0x4e48, FREE, NONE),
     // Flushes and frees the colour cache, which has no data of other clients: each request ends
-    // with a flush.
-    (0x4e4c, 0x4e4c, FREE, 0x1f),
+    // with a flush. Not bit 4, which signals the command processor (digest §3.5).
+    (0x4e4c, 0x4e4c, FREE, 0xf),
     (0x4e50, 0x4e50, FREE, 0xf),
     (0x4e84, 0x4e84, slot::RESOLVED_PITCH, 0x3ffe),
     (0x4e88, 0x4e88, slot::RESOLVE, 7),

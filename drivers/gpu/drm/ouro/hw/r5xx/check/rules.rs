@@ -3,7 +3,7 @@
 
 use super::{tests::*, *};
 use crate::fence_regs::Tiling;
-use std::vec;
+use std::{vec, vec::Vec};
 
 #[test]
 fn samples_take_memory() {
@@ -322,5 +322,40 @@ fn limits_of_indices_are_vertices_in_any_order() {
         let stream = limits(5, first).and(list(2));
         assert!(stream.passes(&[4, bytes]), "{first}");
         assert!(!stream.passes(&[4, bytes - 1]), "{first}");
+    }
+}
+
+/// §5.2.3.2, §5.2.3.3, §5.2.3.5, §5.2.3.6: "Up to 16,380 DWORDs" behind a format, 16,381 without.
+#[test]
+fn draws_have_no_more_dwords_than_documented() {
+    // VF_CNTL: triangles; vertices that follow, of one dword, or indices of 32 bits.
+    let draw = |opcode: u32, control: u32, dwords: u32| {
+        let format = matches!(opcode, 0x29 | 0x2a).then_some(0);
+        let mut body: Vec<u32> = format.into_iter().collect();
+        body.push(dwords << 16 | control);
+        body.extend(vec![0; dwords as usize]);
+        let stream = new().set(0x20b4, &[1]).set(0x2134, &[0, 0]);
+        let stream = stream.command(0x2f, &[1, 0x404, 0]).object(0);
+        stream.command(opcode, &body).refusal(&[16])
+    };
+    let (embedded, indices) = (0x34, 0x814);
+    for (opcode, control, most) in [
+        (0x29, embedded, 16_380),
+        (0x35, embedded, 16_381),
+        (0x2a, indices, 16_380),
+        (0x36, indices, 16_381),
+    ] {
+        assert_eq!(draw(opcode, control, most), None, "{opcode:x}");
+        let more = draw(opcode, control, most + 1);
+        assert_eq!(more, Some("length"), "{opcode:x}");
+    }
+}
+
+/// Digest §3.5: 3:2 free, 1:0 flush; bit 4 makes a sync pulse.
+#[test]
+fn a_flush_of_colour_does_not_signal() {
+    for bit in 0..32u32 {
+        let expected = (bit > 3).then_some("register-bits");
+        assert_eq!(new().set(0x4e4c, &[1 << bit]).refusal(&[]), expected);
     }
 }

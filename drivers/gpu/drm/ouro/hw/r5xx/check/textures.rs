@@ -128,6 +128,11 @@ impl Texture {
     /// Checks that the whole texture is inside its BO.
     fn check(&self) -> Checked<()> {
         let (texels, tiles) = (self.texels()?, self.tiles()?);
+        // Tiles of compressed blocks are not documented, and clients have none.
+        require(
+            texels.side == 0 || tiles == Tiles::default(),
+            Refused::Tiling,
+        )?;
         let height = self.side(self.size >> 11, self.pitch >> 16, self.filter >> 3);
         // The finest level should be one of the texture's, but Mesa's r300 sends others. It is not
         // documented which level the chip uses then, so all up to it must be there.
@@ -135,11 +140,9 @@ impl Texture {
         let last = (self.size >> 26 & 0xf).max(finest);
         let kind = self.format >> 25 & 3;
         require(kind != 3, Refused::Texture)?;
-        let depth = if kind == 1 {
-            1 << (self.size >> 22 & 0xf)
-        } else {
-            1u32
-        };
+        // The depth of flat textures and cubes is not documented.
+        let depth = 1u32 << (self.size >> 22 & 0xf);
+        require(kind == 1 || depth == 1, Refused::Texture)?;
         let faces = if kind == 2 { 6 } else { 1 };
         let is_layered = depth > 1 || faces > 1;
         // A row must have room for the width, otherwise the last row would extend beyond the end.

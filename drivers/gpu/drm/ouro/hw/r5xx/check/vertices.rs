@@ -71,8 +71,9 @@ const TO_INDEX_PORT: u32 = 0x8000_0810;
 const MAX_INDEX_DWORDS: u32 = (1 << 23) - 1;
 /// Index of `VAP_VF_MAX_VTX_INDX`.
 const MAX_INDEX: usize = 0x2134 / 4;
-/// Most dwords of vertices in a `3D_DRAW_IMMD_2`, by the document.
-const MAX_EMBEDDED: usize = 16_381;
+/// Most dwords behind the header of a draw with vertices or indices (§5.2.3.2, §5.2.3.3, §5.2.3.5,
+/// §5.2.3.6): 16,381 of them behind `VF_CNTL`, 16,380 behind a format and `VF_CNTL`.
+pub(super) const MAX_DRAW: usize = 16_382;
 
 impl State {
     /// Checks `3D_LOAD_VBPNTR`.
@@ -207,8 +208,7 @@ impl State {
     ) -> Checked<()> {
         let (draw, vertices) = body.split_first().ok_or(Refused::Length)?;
         let draw = Draw::from_bits(*draw);
-        let fits = vertices.len() <= MAX_EMBEDDED;
-        require(draw.walk() == WALK_EMBEDDED && fits, Refused::Draw)?;
+        require(draw.walk() == WALK_EMBEDDED, Refused::Draw)?;
         let size = self.kept.get(slot::VERTEX_SIZE);
         require(size != 0, Refused::Draw)?;
         let dwords = u64::from(self.count(draw)?).wrapping_mul(size.into());
