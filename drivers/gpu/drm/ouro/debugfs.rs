@@ -70,6 +70,7 @@ pub(crate) fn add(dev: &UnregisteredDevice<Ouro>) {
         .file::<Batches>()
         .file::<Caches>()
         .file::<Directories>()
+        .file::<Visits>()
         .file::<Workarounds>()
         .file::<Wedged>()
         .hold::<KeptAwake>();
@@ -198,6 +199,21 @@ impl DebugFile<Ouro> for Directories {
             let id = Words(engine.hw().desc().id);
             let loads = engine.counts().directory_loads;
             seq_print!(m, "{id} {loads}\n");
+        }
+        Ok(())
+    }
+}
+
+/// `ouro_visits`: how often execlist engines have looked at a context, with interrupts disabled.
+struct Visits;
+
+impl DebugFile<Ouro> for Visits {
+    const NAME: &'static CStr = c"ouro_visits";
+
+    fn show(dev: &Device, m: &SeqFile) -> Result {
+        for engine in dev.gpu().engines().iter().filter(|e| e.has_lists()) {
+            let id = Words(engine.hw().desc().id);
+            seq_print!(m, "{id} {}\n", engine.counts().visits);
         }
         Ok(())
     }

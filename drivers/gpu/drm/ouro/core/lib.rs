@@ -6,8 +6,8 @@
 //! and when it must not be accessed ([`veil`]), sets of ranges ([`disjoint`]), runs of slots
 //! ([`slots`]), flushes of the CPU's caches ([`coherence`]), freed memory that TLBs may still lead
 //! to ([`quarantine`]), module parameters ([`choice`]). For execlists: the scheduler ([`sched`]),
-//! the port ([`list`]), the context status buffer ([`events`]), and load balancing between engines
-//! ([`balance`]).
+//! the contexts by their state ([`roster`]), the port ([`list`]), the context status buffer
+//! ([`events`]), bursts of events ([`burst`]), and load balancing between engines ([`balance`]).
 //!
 //! Nothing here allocates, takes a lock or waits. Memory comes through [`range::Arena`].
 
@@ -20,6 +20,7 @@ extern crate std;
 
 pub mod ascii85;
 pub mod balance;
+pub mod burst;
 pub mod choice;
 pub mod coherence;
 pub mod disjoint;
@@ -32,6 +33,7 @@ pub mod port;
 pub mod quarantine;
 pub mod range;
 pub mod relocation;
+pub mod roster;
 pub mod sched;
 pub mod slots;
 pub mod sort;

@@ -15,6 +15,7 @@ use kernel::{
         Arc, SpinLockIrq,
     },
 };
+use ouro_core::burst::Burst;
 use ouro_hw::{
     engine::{PortKind, STREAM_DWORDS},
     generation::Translation,
@@ -105,6 +106,10 @@ pub(super) struct Queue {
     pub(super) signalling: u32,
     /// Number of contexts on their way here from other engines.
     pub(super) arriving: u32,
+    /// Requests that become ready one right after the other.
+    pub(super) burst: Burst,
+    /// Whether the worker will look at the engine, because requests were left to it.
+    pub(super) left: bool,
 }
 
 impl Queue {
@@ -122,6 +127,8 @@ pub(crate) struct Counts {
     pub(crate) lite_restores: u64,
     pub(crate) preemptions: u64,
     pub(crate) directory_loads: u64,
+    /// How often contexts were looked at, on execlist engines.
+    pub(crate) visits: u64,
 }
 
 impl Engine {
@@ -171,6 +178,8 @@ impl Engine {
                     resetting: false,
                     signalling: 0,
                     arriving: 0,
+                    burst: Burst::default(),
+                    left: false,
                 }, "ouro_queue"),
                 unretired: Atomic::new(0),
                 expected: Atomic::new(0),
@@ -197,7 +206,10 @@ impl Engine {
 
     pub(crate) fn counts(&self) -> Counts {
         // An execlist engine switches between the contexts of a list by itself.
-        let lists = self.queue.lock().port.counts();
+        let (lists, visits) = {
+            let queue = self.queue.lock();
+            (queue.port.counts(), queue.port.visits())
+        };
         Counts {
             submitted: self.submitted.load(ordering::Relaxed),
             completed: self.completed.load(ordering::Relaxed),
@@ -206,6 +218,7 @@ impl Engine {
             lite_restores: lists.lite_restores,
             preemptions: lists.preemptions,
             directory_loads: self.directory_loads.load(ordering::Relaxed),
+            visits,
         }
     }
 
@@ -346,34 +359,6 @@ impl Engine {
         self.retirer.pass_on();
     }
 
-    /// A blocked request's dependencies are signalled: it becomes ready. Any context.
-    pub(super) fn unblock(&self, tracker: &Tracker) {
-        let mut queue = self.queue.lock();
-        // It is gone if the device is.
-        let found = queue.blocked.remove(tracker);
-        if let Some(request) = found.and_then(|tracker| tracker.take_request()) {
-            self.is_ready(&mut queue, request);
-        }
-        drop(queue);
-        self.retirer.pass_on();
-    }
-
-    /// Queues a request that has no more dependencies. Any context.
-    pub(super) fn is_ready(&self, queue: &mut Queue, request: ListArc<Request>) {
-        let refused = match queue.stopped {
-            Some(_) => Some(request),
-            None if request.tracker.is_doomed() => Some(request),
-            None => queue.port.push(request).err(),
-        };
-        if let Some(request) = refused {
-            // Do not signal its fence here: this may run in another fence's callback.
-            queue.failed.push_back(request);
-            self.retirer.wind();
-        } else {
-            self.pump(queue);
-        }
-    }
-
     pub(super) fn arm(&self, arming: &mut Arming) {
         if !arming.completions {
             arming.completions = true;
@@ -395,37 +380,6 @@ impl Engine {
     pub(super) fn disarm_switches(&self, arming: &mut Arming) {
         if arming.switches {
             arming.switches = self.hardware.arm_switches(self.index, false);
-        }
-    }
-
-    /// Emits ready requests, as far as there is room, and submits them.
-    pub(super) fn pump(&self, queue: &mut Queue) {
-        if queue.stopped.is_some() || queue.resetting {
-            return;
-        }
-        let Queue {
-            port,
-            arming,
-            failed,
-            paused,
-            signalling,
-            ..
-        } = queue;
-        match port {
-            Port::Ring(_) if *paused => {}
-            Port::Ring(ring) => ring.pump(self, arming, failed),
-            Port::Lists(lists) => {
-                // Even if paused: waiters for an idle engine depend on it.
-                lists.settle();
-                let now = time::monotonic_ns();
-                // Requests that are emitted still have to be loaded, even if paused.
-                if !*paused {
-                    lists.emit(self, arming, now, failed);
-                }
-                if *signalling == 0 && self.expected.load(ordering::Acquire) == 0 {
-                    lists.go_on(self, arming, now);
-                }
-            }
         }
     }
 

@@ -32,6 +32,7 @@ mod prepare;
 pub(crate) mod publish;
 pub(crate) mod quiet;
 pub(crate) mod quota;
+mod ready;
 mod recent;
 pub(crate) mod relocate;
 pub(crate) mod replay;

@@ -89,6 +89,14 @@ impl Port {
         }
     }
 
+    /// Returns how often contexts were looked at; zero on ring engines.
+    pub(super) fn visits(&self) -> u64 {
+        match self {
+            Port::Ring(_) => 0,
+            Port::Lists(lists) => lists.roster.visits(),
+        }
+    }
+
     /// Moves all ready requests to `all`.
     pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
         match self {

@@ -17,7 +17,7 @@ use kernel::{
     prelude::*,
     sync::{Arc, ArcBorrow},
 };
-use ouro_core::hang::is_overdue;
+use ouro_core::{hang::is_overdue, roster::Set};
 use ouro_hw::types::{RingOffset, Seqno};
 use ouro_kernel::time;
 
@@ -378,10 +378,12 @@ impl Lists {
                 }
             }
         }
-        for listed in self.contexts.iter_mut().flatten() {
-            if !mem::take(&mut listed.stale) {
+        for at in 0..self.contexts.len() as u32 {
+            let listed = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut());
+            let Some(listed) = listed.filter(|p| p.stale) else {
                 continue;
-            }
+            };
+            listed.stale = false;
             listed.ring.clear();
             listed
                 .logical_ring
@@ -389,6 +391,9 @@ impl Lists {
             self.sched.publish(listed.entity, RingOffset(0), now);
             self.sched.completed(listed.entity, RingOffset(0), now);
             self.sched.touched(listed.entity, now);
+            // The next look at the engine finds whether it has requests left.
+            self.roster.join(Set::Listed, at);
+            self.roster.set_oldest(at, None);
         }
     }
 
@@ -404,6 +409,7 @@ impl Lists {
             if let Some(listed) = self.context(at) {
                 listed.ready.push_front(request);
             }
+            self.roster.join(Set::Ready, at);
             // The context may have been found without requests meanwhile, and deactivated.
             self.activate(at);
         }
@@ -412,13 +418,14 @@ impl Lists {
     /// Moves all ready requests to `all`.
     pub(super) fn take_ready(&mut self, all: &mut List<Request>) {
         let now = time::monotonic_ns();
-        for listed in self.contexts.iter_mut().flatten() {
+        for at in 0..self.contexts.len() as u32 {
+            self.deactivate(at);
+            let listed = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut());
+            let Some(listed) = listed else { continue };
             all.push_all_back(&mut listed.ready);
-            listed.active = false;
             if listed.lifted.take().is_some() {
                 self.sched.inherit(listed.entity, None, now);
             }
         }
-        self.active.clear();
     }
 }

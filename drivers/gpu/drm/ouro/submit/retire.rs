@@ -15,6 +15,7 @@
 //! ([`tick`]). It releases nothing itself: a release takes locks of address spaces, whose holder
 //! may be in reclaim, which waits for requests that only the hangcheck ends.
 
+mod left;
 mod tick;
 
 use kernel::{
@@ -127,6 +128,9 @@ pub(crate) struct Retirer {
     /// Looks at engines that have reported something.
     #[pin]
     alarm: Work<Retirer, 3>,
+    /// Looks at engines that have left ready requests.
+    #[pin]
+    left: Work<Retirer, 4>,
 }
 
 impl_has_work! {
@@ -140,6 +144,9 @@ impl_has_delayed_work! {
 }
 impl_has_work! {
     impl HasWork<Retirer, 3> for Retirer { self.alarm }
+}
+impl_has_work! {
+    impl HasWork<Retirer, 4> for Retirer { self.left }
 }
 
 impl WorkItem<0> for Retirer {
@@ -199,6 +206,7 @@ impl Retirer {
                 tick <- new_delayed_work!("ouro_tick"),
                 turn <- new_delayed_work!("ouro_turn"),
                 alarm <- new_work!("ouro_alarm"),
+                left <- new_work!("ouro_left"),
             }? Error),
             GFP_KERNEL,
         )
@@ -245,8 +253,9 @@ impl Retirer {
     /// A request of a virtual engine has no more dependencies to wait for. Any context; no engine's
     /// lock is held.
     pub(super) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
-        self.exchange.unblock(siblings, tracker);
-        self.pass_on();
+        if self.exchange.unblock(siblings, tracker) {
+            self.pass_on();
+        }
     }
 
     /// Does what cannot be done under an engine's lock; called after each look at one. Any context;

@@ -193,6 +193,11 @@ impl<A: Arena> Scheduler<A> {
         !self.is_held(entity) && self.store.state(entity).is_some_and(|s| s.is_runnable())
     }
 
+    /// Returns the priority of the most urgent entity that has work and is not cancelled.
+    pub fn most_urgent(&mut self) -> Option<i32> {
+        self.store.best().map(|best| best.1)
+    }
+
     /// Takes away an entity's work, for another engine. Returns its tail, and the tail up to which
     /// it has run.
     pub fn take_work(&mut self, entity: Entity, now: u64) -> (RingOffset, RingOffset) {

@@ -30,7 +30,10 @@ use kernel::{
         Arc, SpinLockIrq,
     },
 };
-use ouro_core::balance::{self, Level};
+use ouro_core::{
+    balance::{self, Level},
+    roster::Set,
+};
 use ouro_hw::{
     ring::Ring,
     types::{RingOffset, Seqno},
@@ -51,6 +54,9 @@ use super::{
 
 /// Most rounds of transfers in one call. The rest is seen after the next look at an engine.
 const MAX_ROUNDS: u32 = 16;
+
+/// Most contexts that are looked at with an engine's lock held.
+const MAX_LOOKS: usize = 64;
 
 /// The load of an engine.
 pub(in crate::submit) struct Load {
@@ -101,6 +107,15 @@ struct Work {
     wanted: u32,
 }
 
+/// A blocked request of a virtual engine that becomes ready.
+enum Released {
+    /// It goes to another engine; whether it has waiters.
+    Moves(ListArc<Request>, bool),
+    /// It is not blocked here, this is its engine, which has queued it, or the engine is stopped,
+    /// and it fails; whether anything was emitted.
+    Stays(bool),
+}
+
 /// The device's exchange of work between engines.
 #[pin_data]
 pub(crate) struct Exchange {
@@ -132,14 +147,16 @@ impl Exchange {
         drop(self.engines.lock());
     }
 
-    /// A request of a virtual engine has no more dependencies to wait for. Any context; no engine's
+    /// A request of a virtual engine has no more dependencies to wait for. Returns whether
+    /// [`Retirer::pass_on`](super::super::Retirer::pass_on) is to follow. Any context; no engine's
     /// lock is held.
-    pub(in crate::submit) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
+    pub(in crate::submit) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) -> bool {
         let _exchange = self.engines.lock();
         calm(siblings);
         let number = siblings.now();
-        if let Some((request, wanted)) = tracker.engine().release_to(tracker, siblings, number) {
-            siblings.at(number).take_in(request, wanted);
+        match tracker.engine().release_to(tracker, siblings, number) {
+            Released::Moves(request, wanted) => siblings.at(number).take_in(request, wanted),
+            Released::Stays(looked) => looked,
         }
     }
 
@@ -267,12 +284,13 @@ impl Engine {
         let Some((lists, at)) = queue.lists().zip(seat.checked_sub(1)) else {
             return false;
         };
-        let entity = lists.context(at).filter(|p| !p.active).map(|p| p.entity);
+        let active = lists.roster.has(Set::Active, at);
+        let entity = lists.context(at).filter(|_| !active).map(|p| p.entity);
         open && entity.is_some_and(|entity| !lists.sched.is_held(entity))
     }
 
     /// Returns the most urgent waiting context that another engine would run at once, and the
-    /// number of that engine.
+    /// number of that engine. If there are many contexts, some of them are left to the next call.
     fn find_taker(&self) -> Option<(Arc<Siblings>, u32)> {
         let mut queue = self.queue.lock();
         if !queue.is_open() {
@@ -280,8 +298,14 @@ impl Engine {
         }
         let lists = queue.lists()?;
         let mut best: Option<(i32, Arc<Siblings>, u32)> = None;
-        for n in 0..lists.active.len() {
-            let Some((siblings, priority)) = lists.waits(n) else {
+        for _ in 0..lists.roster.len(Set::Roaming).min(MAX_LOOKS) {
+            let Some(at) = lists.roster.first(Set::Roaming) else {
+                break;
+            };
+            // The next call begins with those behind it.
+            lists.roster.leave(Set::Roaming, at);
+            lists.roster.join(Set::Roaming, at);
+            let Some((siblings, priority)) = lists.waits(at) else {
                 continue;
             };
             let now = siblings.now();
@@ -331,51 +355,78 @@ impl Engine {
         self.pump(&mut queue);
     }
 
-    /// Takes a blocked request that is to go to another engine of its virtual engine; returns
-    /// whether it has waiters, too. `None` if it is not blocked here, if this is its engine (which
-    /// queues it), or if the engine is stopped (and it fails).
-    fn release_to(
-        &self,
-        tracker: &Tracker,
-        siblings: &Siblings,
-        to: u32,
-    ) -> Option<(ListArc<Request>, bool)> {
+    /// Takes a blocked request that is to go to another engine of its virtual engine.
+    fn release_to(&self, tracker: &Tracker, siblings: &Siblings, to: u32) -> Released {
         let mut queue = self.queue.lock();
         // It is gone if the device is.
-        let request = queue.blocked.remove(tracker)?.take_request()?;
+        let found = queue.blocked.remove(tracker);
+        let Some(request) = found.and_then(|tracker| tracker.take_request()) else {
+            return Released::Stays(false);
+        };
         if tracker.number() == to || queue.stopped.is_some() {
-            self.is_ready(&mut queue, request);
-            return None;
+            return Released::Stays(self.comes_free(&mut queue, request));
         }
         let wanted = tracker.is_wanted();
         tracker.go_to(siblings, to);
         queue.wanted = queue.wanted.saturating_sub(wanted.into());
         self.submitted.fetch_sub(1, ordering::Relaxed);
-        Some((request, wanted))
+        Released::Moves(request, wanted)
     }
 
-    /// Queues a request that came from another engine of its virtual engine.
-    fn take_in(&self, request: ListArc<Request>, wanted: bool) {
+    /// Queues a request that came from another engine of its virtual engine. Returns false if nothing
+    /// was emitted.
+    fn take_in(&self, request: ListArc<Request>, wanted: bool) -> bool {
         let mut queue = self.queue.lock();
         self.submitted.fetch_add(1, ordering::Relaxed);
         if wanted {
             queue.wanted += 1;
             self.arm(&mut queue.arming);
         }
-        self.is_ready(&mut queue, request);
+        self.comes_free(&mut queue, request)
     }
 }
 
 impl Lists {
-    /// Returns the n-th active context and its priority if it is a virtual engine's and waits. A
+    /// Returns an active context's engines and priority if it is a virtual engine's and waits. A
     /// context that is alone on the engine will run soon, and one whose completion was not retired
     /// yet may have no more work: these do not count as waiting.
-    fn waits(&mut self, n: usize) -> Option<(&Arc<Siblings>, i32)> {
-        let at = *self.active.get(n)? as usize;
-        let listed = self.contexts.get(at)?.as_ref()?;
-        let siblings = listed.siblings.as_ref().filter(|_| self.active.len() > 1)?;
+    fn waits(&mut self, at: u32) -> Option<(&Arc<Siblings>, i32)> {
+        let alone = self.roster.len(Set::Active) <= 1;
+        let listed = self.contexts.get(at as usize)?.as_ref()?;
+        let siblings = listed.siblings.as_ref().filter(|_| !alone)?;
         let waits = self.sched.waits(listed.entity) && listed.may_leave();
         waits.then_some((siblings, listed.priority()))
+    }
+
+    /// Returns whether a context could run elsewhere; also if that is not known, because there are
+    /// many.
+    fn any_waits(&mut self) -> bool {
+        if self.roster.len(Set::Roaming) > MAX_LOOKS {
+            return true;
+        }
+        let mut next = self.roster.first(Set::Roaming);
+        while let Some(at) = next {
+            if self.waits(at).is_some() {
+                return true;
+            }
+            next = self.roster.after(Set::Roaming, at);
+        }
+        false
+    }
+
+    /// Returns the engine's load. Contexts that have completed count until they are retired.
+    fn level(&mut self) -> Level {
+        let runnable = self.sched.most_urgent();
+        let listed = self.roster.iter(Set::Listed);
+        let active = listed.filter(|at| self.roster.has(Set::Active, *at));
+        let active = active.filter_map(|at| self.contexts.get(at as usize)?.as_ref());
+        match runnable.max(active.map(ListedContext::priority).max()) {
+            _ if self.broken => Level::Closed,
+            Some(priority) => Level::Busy(priority),
+            None if self.is_idle() => Level::Free,
+            // Nothing is emitted for now.
+            None => Level::Busy(i32::MIN),
+        }
     }
 
     /// Publishes the engine's load, and whether a waiting context could run elsewhere.
@@ -384,15 +435,9 @@ impl Lists {
         if !exchange.used.load(ordering::Acquire) {
             return;
         }
-        let contexts = self.active.iter();
-        let contexts = contexts.filter_map(|at| self.contexts.get(*at as usize)?.as_ref());
-        let level = match contexts.map(ListedContext::priority).max() {
-            _ if self.broken => Level::Closed,
-            Some(priority) => Level::Busy(priority),
-            None => Level::Free,
-        };
-        engine.load.set(level, self.active.len());
-        let waits = (0..self.active.len()).any(|n| self.waits(n).is_some());
+        let level = self.level();
+        engine.load.set(level, self.roster.len(Set::Active));
+        let waits = self.any_waits();
         exchange.set_waiting(engine, waits);
     }
 
@@ -421,15 +466,11 @@ impl Lists {
             work.wanted += u32::from(request.tracker.is_wanted());
             request.tracker.go_to(siblings, to);
         }
-        listed.full = false;
         if listed.lifted.take().is_some() {
             self.sched.inherit(listed.entity, None, now);
         }
-        if core::mem::take(&mut listed.active) {
-            if let Some(n) = self.active.iter().position(|other| *other == at) {
-                self.pass_over(n);
-            }
-        }
+        self.deactivate(at);
+        self.sort(at);
         Some(work)
     }
 
@@ -442,16 +483,23 @@ impl Lists {
         };
         listed.ring = work.ring;
         listed.last = work.last;
+        let entity = listed.entity;
         for request in work.flight.iter() {
-            self.last = self.last.next();
-            request.emitted.set_number(self.last);
+            let number = self.take_number();
+            request.emitted.set_number(number);
         }
+        let Some(listed) = self.context(at) else {
+            return false;
+        };
         listed.flight.push_all_back(&mut work.flight);
         listed.ready.push_all_back(&mut work.ready);
-        listed.full = !listed.ready.is_empty();
-        let (entity, full) = (listed.entity, listed.full);
+        let full = !listed.ready.is_empty();
+        if full {
+            self.roster.join(Set::Ready, at);
+        }
+        self.sort(at);
         self.sched.give_work(entity, work.tails, now);
-        self.sched.set_full(entity, full);
+        self.set_full(at, full);
         if work.count != 0 {
             self.activate(at);
             self.rank(at, now);

@@ -9,6 +9,7 @@
 
 use core::mem;
 use kernel::list::List;
+use ouro_core::roster::Set;
 use ouro_hw::types::RingOffset;
 use ouro_kernel::time;
 
@@ -32,8 +33,10 @@ impl Lists {
     /// so long ago. Returns whether there was a new one.
     fn cancel_revoked(&mut self, now: u64, grace: u64) -> bool {
         let mut any = false;
-        for at in self.active.iter() {
-            let listed = self.contexts.get_mut(*at as usize).and_then(|p| p.as_mut());
+        let mut next = self.roster.first(Set::Active);
+        while let Some(at) = next {
+            next = self.roster.after(Set::Active, at);
+            let listed = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut());
             let Some(listed) = listed.filter(|p| p.cancelled == Cancelled::No) else {
                 continue;
             };
@@ -47,6 +50,7 @@ impl Lists {
             if ran.max(now.saturating_sub(since)) >= grace {
                 listed.cancelled = Cancelled::Asked;
                 self.sched.cancel(listed.entity, now);
+                self.roster.join(Set::Cancelled, at);
                 any = true;
             }
         }
@@ -56,8 +60,10 @@ impl Lists {
     /// Makes the requests of cancelled contexts ready again once the engine does not hold the
     /// context.
     pub(in crate::submit) fn settle(&mut self) {
-        for at in self.active.iter() {
-            let listed = self.contexts.get_mut(*at as usize).and_then(|p| p.as_mut());
+        let mut next = self.roster.first(Set::Cancelled);
+        while let Some(at) = next {
+            next = self.roster.after(Set::Cancelled, at);
+            let listed = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut());
             let Some(listed) = listed.filter(|p| p.cancelled == Cancelled::Asked) else {
                 continue;
             };
@@ -83,6 +89,9 @@ impl Lists {
             self.sched.completed(entity, RingOffset(0), now);
             self.sched.touched(entity, now);
             self.sched.resume(entity, now);
+            self.roster.leave(Set::Cancelled, at);
+            self.roster.join(Set::Ready, at);
+            self.sort(at);
         }
     }
 }

@@ -8,6 +8,10 @@
 //! read from its status page ([`reports`](super::reports)): in the interrupt, at each submission,
 //! and by the tick.
 //!
+//! The lock of the queue keeps interrupts disabled, and a client may have thousands of contexts. So
+//! each look visits only contexts with something new, which are in sets of their own
+//! ([`ouro_core::roster`]).
+//!
 //! A context has one ring, status page and image for all engines that it is known to
 //! ([`balanced`]). Therefore a request has two seqnos, both assigned at emission: one is stored in
 //! the context's status page, follows that of the context's last request, and moves along to
@@ -17,13 +21,13 @@ pub(crate) mod balance;
 pub(crate) mod balanced;
 mod cancel;
 mod emit;
+mod fill;
 pub(crate) mod inherit;
 pub(crate) mod logical_ring;
 mod reports;
 mod seats;
 mod slice;
 
-use core::mem;
 use kernel::{
     list::{List, ListArc},
     prelude::*,
@@ -31,10 +35,11 @@ use kernel::{
 };
 use ouro_core::{
     events::Events,
+    roster::{self, Roster, Set, Slot},
     sched::{self, Client, Item, Policy, Scheduler},
 };
 use ouro_hw::{
-    engine::{EventArea, Submission, COPY_DWORDS},
+    engine::{EventArea, Submission},
     ring::Ring,
     types::Seqno,
 };
@@ -78,6 +83,19 @@ impl sched::Arena for Items {
     }
 }
 
+/// The roster's arena.
+pub(in crate::submit) struct Slots(pub(in crate::submit) KVVec<Slot>);
+
+impl roster::Arena for Slots {
+    fn slots(&self) -> &[Slot] {
+        &self.0
+    }
+
+    fn slots_mut(&mut self) -> &mut [Slot] {
+        &mut self.0
+    }
+}
+
 /// A context on an execlist engine, and its requests there.
 pub(in crate::submit) struct ListedContext {
     pub(in crate::submit) logical_ring: Arc<LogicalRing>,
@@ -93,14 +111,10 @@ pub(in crate::submit) struct ListedContext {
     pub(in crate::submit) ready: List<Request>,
     /// Requests in the ring, in order.
     pub(in crate::submit) flight: List<Request>,
-    /// Whether the context is in [`Lists::active`].
-    pub(in crate::submit) active: bool,
     /// The context's own priority, as last passed to the scheduler.
     pub(in crate::submit) own: i32,
     /// The priority that it inherits from waiters, as last passed to the scheduler.
     pub(in crate::submit) lifted: Option<i32>,
-    /// Whether requests wait for room in the ring, as last passed to the scheduler.
-    pub(in crate::submit) full: bool,
     /// Whether the image changed since the engine loaded it, because the engine was reset.
     pub(in crate::submit) stale: bool,
     /// Whether the context is being cancelled.
@@ -141,21 +155,21 @@ pub(in crate::submit) struct Party {
 /// The port of an execlist engine.
 pub(in crate::submit) struct Lists {
     pub(in crate::submit) sched: Scheduler<Items>,
+    /// The contexts by their state.
+    pub(in crate::submit) roster: Roster<Slots>,
     /// Contexts by id less one.
     pub(in crate::submit) contexts: KVVec<Option<ListedContext>>,
     // Each of these has capacity for all contexts.
     pub(in crate::submit) parties: KVVec<Party>,
     pub(in crate::submit) free: KVVec<u32>,
-    /// Contexts with requests.
-    pub(in crate::submit) active: KVVec<u32>,
     /// Contexts that are destroyed, but that the engine still holds.
     pub(in crate::submit) leaving: KVVec<u32>,
     /// Logical rings of removed contexts, to be dropped in process context.
     pub(in crate::submit) gone: KVVec<Arc<LogicalRing>>,
     /// The reader of the context status buffer; `None` before its place is known.
     pub(in crate::submit) events: Option<Events>,
-    /// The engine seqno of the last request emitted.
-    pub(in crate::submit) last: Seqno,
+    /// The engine seqno of the last request emitted, continued beyond 32 bits.
+    last: u64,
     /// The time, in nanoseconds, up to which the running context has been charged.
     counted: u64,
     /// The engine's events contradict what it was given; it needs a reset.
@@ -173,14 +187,14 @@ impl Lists {
         let items = Items(KVVec::new());
         Ok(Self {
             sched: Scheduler::new(items, depth, area.entries, POLICY),
+            roster: Roster::new(Slots(KVVec::new())),
             contexts: KVVec::new(),
             parties: KVVec::new(),
             free: KVVec::new(),
-            active: KVVec::new(),
             leaving: KVVec::new(),
             gone: KVVec::new(),
             events: None,
-            last: Seqno(0),
+            last: 0,
             counted: 0,
             broken: false,
             golden: KVVec::new(),
@@ -193,16 +207,27 @@ impl Lists {
         self.contexts.get_mut(at as usize)?.as_mut()
     }
 
+    /// Returns the context of an index.
+    fn listed(&self, at: u32) -> Option<&ListedContext> {
+        self.contexts.get(at as usize)?.as_ref()
+    }
+
+    /// Returns the contexts that were in a load since their completed requests were last retired.
+    fn loaded(&self) -> impl Iterator<Item = &ListedContext> {
+        self.roster
+            .iter(Set::Listed)
+            .filter_map(|at| self.listed(at))
+    }
+
     /// Returns the running context, or, if none is known to run, the one that waited first.
     pub(in crate::submit) fn running(&self) -> Option<&ListedContext> {
-        let listed = |at: u32| {
-            let listed = self.contexts.get(at as usize)?.as_ref();
-            listed.filter(|p| !p.flight.is_empty())
-        };
+        let busy = |listed: &&ListedContext| !listed.flight.is_empty();
         let running = self.sched.port().running_id();
         running
-            .and_then(|id| listed(id.checked_sub(1)?))
-            .or_else(|| self.active.iter().find_map(|at| listed(*at)))
+            .and_then(|id| self.listed(id.checked_sub(1)?))
+            .filter(busy)
+            .or_else(|| self.loaded().find(busy))
+            .or_else(|| self.listed(self.roster.oldest()?))
     }
 
     /// Charges the time since the last call to the context that has the engine. Must be called
@@ -223,57 +248,49 @@ impl Lists {
 
     /// Returns the oldest request of each context.
     pub(in crate::submit) fn firsts(&self) -> impl Iterator<Item = ArcBorrow<'_, Request>> {
-        let contexts = self.active.iter();
-        let contexts = contexts.filter_map(|at| self.contexts.get(*at as usize)?.as_ref());
+        let contexts = self.roster.iter(Set::Active);
+        let contexts = contexts.filter_map(|at| self.listed(at));
         contexts.filter_map(|listed| listed.flight.iter().next())
     }
 
     /// Returns whether no request is in flight: each one emitted is retired.
     pub(in crate::submit) fn is_quiet(&self) -> bool {
-        let mut contexts = self.active.iter();
-        contexts.all(|at| {
-            let listed = self.contexts.get(*at as usize).and_then(|p| p.as_ref());
-            listed.is_none_or(|p| p.flight.is_empty())
-        })
+        self.roster.oldest().is_none() && self.loaded().all(|p| p.flight.is_empty())
     }
 
     /// Returns whether there are no requests.
     pub(in crate::submit) fn is_idle(&self) -> bool {
-        self.active.is_empty()
+        self.roster.is_empty(Set::Active)
     }
 
     /// Returns whether requests wait for room in a ring.
     pub(in crate::submit) fn wants_room(&self) -> bool {
-        let mut contexts = self.active.iter();
-        contexts.any(|at| {
-            let listed = self.contexts.get(*at as usize).and_then(|p| p.as_ref());
-            listed.is_some_and(|p| !p.ready.is_empty())
-        })
+        !self.roster.is_empty(Set::Full)
     }
 
     /// Returns the engine seqno of the last request emitted.
     pub(in crate::submit) fn last(&self) -> Seqno {
-        self.last
+        Seqno(self.last as u32)
     }
 
     /// Returns the engine seqno up to which all requests have completed, or moved to another
     /// engine.
     pub(in crate::submit) fn progress(&self) -> Seqno {
-        let mut least = self.last;
-        for at in self.active.iter() {
-            let Some(listed) = self.contexts.get(*at as usize).and_then(|p| p.as_ref()) else {
-                continue;
-            };
-            let mut flight = listed.flight.iter();
-            let unfinished = flight.find(|r| !r.tracker.is_done());
-            let unfinished = unfinished.map(|r| r.number());
-            if let Some(Seqno(n)) = unfinished {
-                let before = Seqno(n.wrapping_sub(1));
-                if least.passed(before) {
-                    least = before;
-                }
+        let mut least = self.last();
+        let mut before = |request: ArcBorrow<'_, Request>| {
+            let before = Seqno(request.number().0.wrapping_sub(1));
+            if least.passed(before) {
+                least = before;
             }
+        };
+        // No others can have completed requests.
+        for listed in self.loaded() {
+            let unfinished = listed.flight.iter().find(|r| !r.tracker.is_done());
+            unfinished.into_iter().for_each(&mut before);
         }
+        let oldest = self.roster.oldest().and_then(|at| self.listed(at));
+        let oldest = oldest.and_then(|listed| listed.flight.iter().next());
+        oldest.into_iter().for_each(&mut before);
         least
     }
 
@@ -290,70 +307,20 @@ impl Lists {
         if let Some(listed) = self.context(at) {
             listed.ready.push_back(request);
         }
+        self.roster.join(Set::Ready, at);
         self.activate(at);
         Ok(())
     }
 
-    /// Marks a context as having requests.
-    pub(in crate::submit) fn activate(&mut self, at: u32) {
-        if let Some(false) = self.context(at).map(|p| mem::replace(&mut p.active, true)) {
-            // There is capacity.
-            drop(self.active.push_within_capacity(at));
-        }
-    }
-
-    /// Emits ready requests into the rings, as far as there is room. Requests that cannot be
-    /// emitted go to `failed`.
-    fn fill(&mut self, engine: &Engine, now: u64, failed: &mut List<Request>) {
-        let desc = engine.hw.desc();
-        let most = desc.emit_dwords + desc.golden_dwords.max(COPY_DWORDS);
-        for n in 0..self.active.len() {
-            let Some(at) = self.active.get(n).copied() else {
-                break;
-            };
-            let last = &mut self.last;
-            let Some(listed) = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut()) else {
-                continue;
-            };
-            let mut tail = None;
-            while listed.has_room(most) {
-                let Some(request) = listed.ready.pop_front() else {
-                    break;
-                };
-                let number = last.next();
-                let commands = &mut self.commands;
-                match emit::emit(engine, listed, &request, number, now, commands) {
-                    Some(end) => {
-                        *last = number;
-                        tail = Some(end);
-                        listed.flight.push_back(request);
-                    }
-                    None => {
-                        // Do not signal its fence here: this may run in another fence's callback.
-                        let dev = engine.hardware.dev();
-                        dev_err!(dev, "{}: no room for a request\n", Words(desc.id));
-                        failed.push_back(request);
-                    }
-                }
-            }
-            if let Some(tail) = tail {
-                self.sched.publish(listed.entity, tail, now);
-            }
-            let full = !listed.ready.is_empty();
-            if mem::replace(&mut listed.full, full) != full {
-                self.sched.set_full(listed.entity, full);
-            }
-        }
-    }
-
     /// Retires completed requests: passes each to `each`.
     fn collect(&mut self, now: u64, mut each: impl FnMut(ListArc<Request>)) {
-        let mut n = 0;
-        while let Some(at) = self.active.get(n).copied() {
-            n += 1;
+        let mut next = self.roster.first(Set::Listed);
+        while let Some(at) = next {
+            next = self.roster.after(Set::Listed, at);
             let Some(listed) = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut()) else {
                 continue;
             };
+            let entity = listed.entity;
             let progress = listed.logical_ring.line().progress();
             let mut tail = None;
             let mut falls = false;
@@ -373,27 +340,25 @@ impl Lists {
             }
             if let Some(tail) = tail {
                 listed.ring.retire(tail);
-                self.sched.completed(listed.entity, tail, now);
+                self.sched.completed(entity, tail, now);
+                if !listed.ready.is_empty() {
+                    self.roster.join(Set::Ready, at);
+                }
             }
             // If the next request has another priority, all have to be compared.
             falls |= own == Some(listed.own) && listed.first_own().is_some_and(|o| o != listed.own);
             if listed.flight.is_empty() && listed.ready.is_empty() {
-                listed.active = false;
                 falls |= listed.lifted.is_some();
-                n -= 1;
-                self.pass_over(n);
+                self.deactivate(at);
+            }
+            // If the engine does not hold it, all that it has run was seen above.
+            if !self.sched.is_held(entity) {
+                self.roster.leave(Set::Listed, at);
+                self.sort(at);
             }
             if falls {
                 self.rank(at, now);
             }
-        }
-    }
-
-    /// Removes the n-th active context. Their order does not matter.
-    pub(in crate::submit) fn pass_over(&mut self, n: usize) {
-        let other = self.active.pop();
-        if let (Some(slot), Some(other)) = (self.active.get_mut(n), other) {
-            *slot = other;
         }
     }
 
@@ -404,8 +369,8 @@ impl Lists {
     fn tell(&mut self, engine: &Engine, now: u64) -> bool {
         let mut first = false;
         let mut done = 0;
-        for at in self.active.iter() {
-            let Some(listed) = self.contexts.get(*at as usize).and_then(|p| p.as_ref()) else {
+        for at in self.roster.iter(Set::Listed) {
+            let Some(listed) = self.contexts.get(at as usize).and_then(|p| p.as_ref()) else {
                 continue;
             };
             let progress = listed.logical_ring.line().progress();
@@ -422,7 +387,7 @@ impl Lists {
             }
             if let Some(tail) = tail {
                 self.sched.completed(listed.entity, tail, now);
-                first |= listed.full && !left;
+                first |= !left && self.roster.has(Set::Full, at);
             }
         }
         engine.unretired.store(done, ordering::Relaxed);
@@ -452,9 +417,11 @@ impl Lists {
         let Some(listed) = slot else {
             return true;
         };
-        if listed.active || !self.sched.remove_entity(listed.entity) {
+        let active = self.roster.has(Set::Active, at);
+        if active || !self.sched.remove_entity(listed.entity) {
             return false;
         }
+        self.roster.clear(at);
         if let Some(listed) = slot.take() {
             self.leave(listed.holder);
             // There is capacity.
@@ -472,6 +439,10 @@ impl Lists {
         };
         if arming.switches && !self.needs_event(engine) {
             engine.disarm_switches(arming);
+        }
+        for at in load.ids().iter().filter_map(|id| id.checked_sub(1)) {
+            self.roster.join(Set::Listed, at);
+            self.roster.set_oldest(at, None);
         }
         let listed = |id: &u32| self.contexts.get(id.checked_sub(1)? as usize)?.as_ref();
         let tails = || {
@@ -502,18 +473,20 @@ impl Lists {
         }
     }
 
-    /// Emits ready requests, as far as there is room; `now` is the time.
+    /// Emits ready requests, as far as there is room; `now` is the time. Returns whether some are
+    /// left for another call.
     pub(in crate::submit) fn emit(
         &mut self,
         engine: &Engine,
         arming: &mut Arming,
         now: u64,
         failed: &mut List<Request>,
-    ) {
-        self.fill(engine, now, failed);
+    ) -> bool {
+        let left = self.fill(engine, now, failed);
         if self.wants_room() {
             engine.arm(arming);
         }
+        left
     }
 
     /// Reads events, and loads the contexts that should run next; `now` is the time. Arms the

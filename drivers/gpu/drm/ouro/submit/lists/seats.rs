@@ -5,7 +5,10 @@
 
 use core::{mem, ptr};
 use kernel::{list::List, prelude::*, sync::Arc};
-use ouro_core::sched::{Client, Item, What};
+use ouro_core::{
+    roster::Slot,
+    sched::{Client, Item, What},
+};
 use ouro_hw::{ring::Ring, types::Seqno};
 use ouro_kernel::time;
 
@@ -47,7 +50,7 @@ struct Growth {
     contexts: KVVec<Option<ListedContext>>,
     parties: KVVec<Party>,
     free: KVVec<u32>,
-    active: KVVec<u32>,
+    slots: KVVec<Slot>,
     leaving: KVVec<u32>,
     gone: KVVec<Arc<LogicalRing>>,
     items: KVVec<Item>,
@@ -65,7 +68,7 @@ impl Growth {
             contexts: KVVec::with_capacity(count, GFP_KERNEL)?,
             parties: KVVec::with_capacity(count, GFP_KERNEL)?,
             free: KVVec::with_capacity(count, GFP_KERNEL)?,
-            active: KVVec::with_capacity(count, GFP_KERNEL)?,
+            slots: KVVec::from_elem(Slot::default(), count, GFP_KERNEL)?,
             leaving: KVVec::with_capacity(count, GFP_KERNEL)?,
             gone: KVVec::with_capacity(count * 2, GFP_KERNEL)?,
             items,
@@ -90,7 +93,6 @@ impl Lists {
         mem::swap(&mut self.contexts, &mut growth.contexts);
         carry(&mut self.parties, &mut growth.parties);
         carry(&mut self.free, &mut growth.free);
-        carry(&mut self.active, &mut growth.active);
         carry(&mut self.leaving, &mut growth.leaving);
         carry(&mut self.gone, &mut growth.gone);
         for at in self.contexts.len()..growth.count {
@@ -102,6 +104,11 @@ impl Lists {
             *to = from.clone();
         }
         mem::swap(items, &mut growth.items);
+        let slots = &mut self.roster.arena_mut().0;
+        for (to, from) in growth.slots.iter_mut().zip(slots.iter()) {
+            *to = *from;
+        }
+        mem::swap(slots, &mut growth.slots);
     }
 
     /// Returns the scheduler's client of a holder, and adds it if there is none.
@@ -171,9 +178,7 @@ impl Lists {
             ring: Ring::new(logical_ring.ring_bytes()),
             last: Seqno(0),
             ready: List::new(),
-            full: false,
             flight: List::new(),
-            active: false,
             own: priority,
             lifted: None,
             stale: false,

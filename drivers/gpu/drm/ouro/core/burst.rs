@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+//! Bursts of events: the first few are handled at once, the rest together, a moment later.
+//!
+//! A fence that is signalled calls each of its waiters, with interrupts disabled. If thousands of
+//! requests wait for it, an engine that was looked at for each of them would keep interrupts
+//! disabled for long.
+
+/// Least nanoseconds between two events of different bursts.
+pub const APART: u64 = 100_000;
+/// Most events of a burst that are handled at once: as many as an execlist has entries.
+pub const AT_ONCE: u32 = 8;
+
+/// The current burst.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Burst {
+    /// When its last event was, in nanoseconds.
+    last: u64,
+    /// Number of its events.
+    count: u32,
+}
+
+impl Burst {
+    /// Counts an event at `now`, in nanoseconds. Returns whether it is to be handled at once.
+    pub fn is_now(&mut self, now: u64) -> bool {
+        if now.saturating_sub(self.last) >= APART {
+            self.count = 0;
+        }
+        self.last = now;
+        self.count = self.count.saturating_add(1);
+        self.count <= AT_ONCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_a_burst_are_handled_at_once() {
+        let mut burst = Burst::default();
+        let start = 7 * APART;
+        let handled = (0..1000).filter(|n| burst.is_now(start + n)).count();
+        assert_eq!(handled, AT_ONCE as usize);
+        // It goes on as long as the next event comes soon.
+        assert!(!burst.is_now(start + 999 + APART - 1));
+        assert!(burst.is_now(start + 998 + 2 * APART));
+    }
+
+    #[test]
+    fn single_events_are_handled_at_once() {
+        let mut burst = Burst::default();
+        assert!((0..1000).all(|n| burst.is_now(n * APART)));
+    }
+}
