@@ -160,7 +160,7 @@ TEST_F(probe, an_engine_that_hangs)
 	works(_metadata, &self->place);
 }
 
-/* Nobody is told of what is done, but by looking. */
+/* All interrupts are lost: the tick must find completions. */
 TEST_F(probe, interrupts_that_are_lost)
 {
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_LOSE_IRQ));

@@ -239,8 +239,8 @@ TEST_F(watchdog, hostile_arguments)
 }
 
 /*
- * A batch without end is over without anybody who looks for hangs; its context is to blame, and all
- * others go on: before, beside and behind it.
+ * The watchdog ends an endless batch without the hang check; the context is guilty, others run on:
+ * those queued behind it, and those on other engines.
  */
 TEST_F(watchdog, a_batch_that_takes_too_long)
 {
