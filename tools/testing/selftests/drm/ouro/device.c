@@ -420,7 +420,7 @@ int model_put_back(const struct place *place)
 	__u32 word = PUT_BACK;
 	int got = config(place, true, WINDOW_CONTROL, &word);
 
-	/* it has forgotten its BARs: the bus finds it anew */
+	/* it has forgotten its BARs: the bus scans it again */
 	if (!got)
 		got = device_remove(place);
 	return got ? got : device_rescan(place);

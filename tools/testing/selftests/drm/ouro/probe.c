@@ -27,7 +27,7 @@ FIXTURE_SETUP(probe)
 		SKIP(return, "the driver is not ours to unbind: it has no DRM_IOCTL_OURO_DEVICE");
 	ASSERT_EQ(0, device_of(self->gpu.fd, &self->place));
 	if (model_fault(&self->place, FAULT_NONE))
-		SKIP(return, "the device is no model: nobody can make it fail");
+		SKIP(return, "the device is no model: it cannot be made to fail");
 	gpu_close(&self->gpu);
 	ASSERT_EQ(0, device_unbind(&self->place));
 }

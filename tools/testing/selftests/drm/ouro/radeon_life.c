@@ -8,7 +8,7 @@
 
 #include "radeon_fixture.h"
 
-/* Whether a page can be read: if not, the reader is killed by SIGBUS. */
+/* True if a page can be read: if not, the reader is killed by SIGBUS. */
 static bool readable(const __u32 *word)
 {
 	int status = 0;

@@ -62,7 +62,7 @@ TEST_F(secure, the_master_stores_on_each_engine)
 		{
 			TH_LOG("%s", rings[i].name);
 		}
-		/* no master on a render node, whoever it is */
+		/* no file of a render node is the master */
 		target = gem_create(self->fd, PAGE);
 		EXPECT_EQ(-EPERM, store_mi(self->fd, be, rings[i].ring | I915_EXEC_SECURE, target,
 					   1));
