@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-# The door to everything: each target is a script of tools/vm. Kbuild, beside
-# this file, is what the kernel's build reads.
+# Each target runs a script of tools/vm. The kernel's build reads Kbuild, beside
+# this file.
 
-# said NAME: what make's own command line says of it. A shell may have a GPU or KERNEL of its own in its
-# environment, for other programs; it is not meant for us.
+# said NAME: expands to NAME's value if it was given on make's command line. The
+# environment does not count: it may have a GPU or KERNEL for other programs.
 said = $(if $(filter command,$(origin $(1))),$($(1)))
 gpu := $(if $(filter command,$(origin GPU)),$(GPU),snb)
 kernel := $(if $(filter command,$(origin KERNEL)),$(KERNEL),plain)

@@ -25,11 +25,6 @@ pub trait Driver: pci::Driver + 'static {
         Ok(())
     }
 
-    /// Undoes [`prepare`](Self::prepare), whether the device was suspended or not.
-    fn complete(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) {
-        let _ = (pdev, this);
-    }
-
     /// Suspends the device. User space is frozen. Memory is short: the disk for swap may be
     /// suspended already.
     fn suspend(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
@@ -47,18 +42,6 @@ pub trait Driver: pci::Driver + 'static {
     /// are disabled. The PCI core puts the device into D3 after this, unless its configuration was
     /// saved ([`save_config()`]).
     fn poweroff_noirq(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
-        let _ = (pdev, this);
-        Ok(())
-    }
-
-    /// Suspends an unused device (runtime power management).
-    fn runtime_suspend(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
-        let _ = (pdev, this);
-        Ok(())
-    }
-
-    /// Resumes a device that is about to be used.
-    fn runtime_resume(pdev: &pci::Device<Bound>, this: Pin<&Self::Data<'_>>) -> Result {
         let _ = (pdev, this);
         Ok(())
     }
@@ -127,7 +110,6 @@ macro_rules! hooks {
 impl<T: Driver> Adapter<T> {
     const PM: bindings::dev_pm_ops = bindings::dev_pm_ops {
         prepare: Some(Self::prepare),
-        complete: Some(Self::complete),
         suspend: Some(Self::suspend),
         resume: Some(Self::resume),
         freeze: Some(Self::suspend),
@@ -135,8 +117,6 @@ impl<T: Driver> Adapter<T> {
         poweroff: Some(Self::suspend),
         poweroff_noirq: Some(Self::poweroff_noirq),
         restore: Some(Self::resume),
-        runtime_suspend: Some(Self::runtime_suspend),
-        runtime_resume: Some(Self::runtime_resume),
         ..pin_init::zeroed()
     };
 
@@ -158,22 +138,7 @@ impl<T: Driver> Adapter<T> {
         f(pdev, data)
     }
 
-    hooks!(
-        prepare,
-        suspend,
-        resume,
-        poweroff_noirq,
-        runtime_suspend,
-        runtime_resume
-    );
-
-    /// # Safety
-    ///
-    /// Called by the driver core for a device that is bound to this driver.
-    unsafe extern "C" fn complete(dev: *mut bindings::device) {
-        // SAFETY: By the requirement of this function.
-        unsafe { Self::with(dev, |pdev, data| T::complete(pdev, data)) }
-    }
+    hooks!(prepare, suspend, resume, poweroff_noirq);
 
     /// # Safety
     ///

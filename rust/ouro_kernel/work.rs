@@ -27,13 +27,9 @@ impl Flags {
     pub const UNBOUND: Flags = Flags(bindings::wq_flags_WQ_UNBOUND);
     /// Makes progress when memory is short: for work that fences or evictions wait for.
     pub const MEM_RECLAIM: Flags = Flags(bindings::wq_flags_WQ_MEM_RECLAIM);
-    /// Workers of high priority.
-    pub const HIGHPRI: Flags = Flags(bindings::wq_flags_WQ_HIGHPRI);
     /// One item at a time, in order. Implies `UNBOUND`.
     pub const ORDERED: Flags =
         Flags(bindings::wq_flags_WQ_UNBOUND | bindings::wq_flags___WQ_ORDERED);
-    /// Stops while the system sleeps.
-    pub const FREEZABLE: Flags = Flags(bindings::wq_flags_WQ_FREEZABLE);
 }
 
 impl core::ops::BitOr for Flags {

@@ -14,12 +14,6 @@ use super::{Device, Driver, File};
 
 /// May be called on the render node.
 pub const RENDER_ALLOW: u32 = bindings::drm_ioctl_flags_DRM_RENDER_ALLOW;
-/// On the primary node: the file must be authenticated.
-pub const AUTH: u32 = bindings::drm_ioctl_flags_DRM_AUTH;
-/// On the primary node: the file must be the master.
-pub const MASTER: u32 = bindings::drm_ioctl_flags_DRM_MASTER;
-/// Only for root.
-pub const ROOT_ONLY: u32 = bindings::drm_ioctl_flags_DRM_ROOT_ONLY;
 
 /// The ioctls of 32-bit programs. The core has those of its own ioctls; it passes a driver's on, with
 /// as many bytes as the program has given. A handler whose argument has a pointer or `long` in it

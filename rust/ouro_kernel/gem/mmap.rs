@@ -80,7 +80,6 @@ pub struct Fault<'a> {
     page: usize,
     pages: usize,
     kind: u8,
-    write: bool,
     _life: PhantomData<&'a mut ()>,
 }
 
@@ -93,11 +92,6 @@ impl Fault<'_> {
     /// Returns the page of the object that was touched.
     pub fn page(&self) -> usize {
         self.page
-    }
-
-    /// Returns whether the access is a write.
-    pub fn is_write(&self) -> bool {
-        self.write
     }
 
     /// Returns the pages of the object that this mapping covers.
@@ -485,9 +479,9 @@ unsafe extern "C" fn fault_callback<T: DriverObject>(
     vmf: *mut bindings::vm_fault,
 ) -> bindings::vm_fault_t {
     // SAFETY: By the requirement of this function.
-    let (vma, address, pgoff, flags) = unsafe {
+    let (vma, address, pgoff) = unsafe {
         let f = &(*vmf).__bindgen_anon_1;
-        (f.vma, f.address, f.pgoff, (*vmf).flags)
+        (f.vma, f.address, f.pgoff)
     };
     // SAFETY: The mapping has a reference of the object.
     let obj = unsafe { Object::<T>::from_raw((*vma).vm_private_data.cast()) };
@@ -502,7 +496,6 @@ unsafe extern "C" fn fault_callback<T: DriverObject>(
         page: pgoff - first,
         pages: obj.size() >> PAGE_SHIFT,
         kind,
-        write: flags & bindings::fault_flag_FAULT_FLAG_WRITE != 0,
         _life: PhantomData,
     };
     match T::fault(obj, &mut fault) {

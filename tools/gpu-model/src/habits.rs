@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Habits of real cards that a kind model spares its driver: each can be chosen for itself, by its name.
+//! Quirks of real cards, each enabled by name (`--real`).
 
 /// A habit that a model has not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

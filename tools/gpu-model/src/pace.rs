@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! The pace of a batch that does not end. A card that runs in circles takes nothing from the CPU; a model that
-//! does takes a processor of the host, and the guest wants it.
+//! Throttles endless batches, which would otherwise take a host CPU from the guest.
 
 use crate::clock::Clock;
 
 /// Jumps without a rest: chains of batches are shorter.
 const FREE: u32 = 200;
-/// Commands between two rests: a prime, so that a loop rests at many places. Who looks at it now and then
-/// must not think that it stands.
+/// Commands between two rests: a prime, so that a loop rests at many places. A driver that samples the head
+/// now and then must see it move.
 const BURST: u32 = 97;
 /// Length of a rest, in nanoseconds: as often as the model looks at what a semaphore waits for.
 const REST: u64 = 1_000_000;

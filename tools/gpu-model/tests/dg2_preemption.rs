@@ -180,7 +180,7 @@ fn a_signal_wakes_the_context_that_it_names() {
     rig.settle();
     rig.put(0x2_0000, &[1]);
     rig.settle();
-    assert_eq!(rig.at(0x2_0004), 0, "nobody signalled");
+    assert_eq!(rig.at(0x2_0004), 0, "no engine signalled");
     // Another engine does: MI_SEMAPHORE_SIGNAL, context ID of the descriptor.
     rig.append(1, &[0x0d80_0000, (descriptor(0) >> 32) as u32]);
     rig.load(EngineId::Vcs0, &[descriptor(1)]);

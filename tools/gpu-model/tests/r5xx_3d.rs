@@ -119,7 +119,7 @@ fn the_wrong_number_of_vertices() {
             packet(INDX_2, &[vf(1, 3) | WIDE, 0x1_0000, 2]),
         ),
         ("VBUF_2 with data", packet(VBUF_2, &[vf(2, 3), 1])),
-        ("data for nobody", vec![type0(0x2000, 1), 1]),
+        ("data without a reader", vec![type0(0x2000, 1), 1]),
         (
             "two draws, the first without its indices",
             [packet(INDX_2, &[vf(1, 3)]), packet(VBUF_2, &[vf(2, 3)])].concat(),

@@ -59,10 +59,10 @@ fn drawn(rig: &Rig, writes: &[(u32, u32)]) -> [Option<(u64, u64)>; 2] {
 /// A write that is for no pipe, or for one that is not there, is lost.
 #[test]
 fn a_write_for_nobody_is_lost() {
-    for (name, nobody) in [("rv515", 0), ("rv515", 0xe), ("r520", 0), ("rv530", 0xe)] {
+    for (name, none) in [("rv515", 0), ("rv515", 0xe), ("r520", 0), ("rv530", 0xe)] {
         let rig = chip(name);
-        rig.run(&stream(&[(SCISSOR1, 7), (DEST, nobody), (SCISSOR1, 9)]));
-        assert_eq!(rig.reg(SCISSOR1), 7, "{name} {nobody:x}");
+        rig.run(&stream(&[(SCISSOR1, 7), (DEST, none), (SCISSOR1, 9)]));
+        assert_eq!(rig.reg(SCISSOR1), 7, "{name} {none:x}");
         // What is before the pipes has no part in it.
         rig.run(&stream(&[(0x4020, 3), (0x42a4, 5), (0x142c, 0x40_0000)]));
         assert_eq!(

@@ -282,7 +282,7 @@ fn lost_message() {
     rig.gpu.inject(Fault::once(Kind::LoseMsg));
     rig.run(RCS, &[0x0100_0000, 0]);
     assert_eq!((rig.reg(0x44018), rig.messages()), (1, 0));
-    assert!(rig.gpu.line(), "it is up, only nobody was told");
+    assert!(rig.gpu.line(), "it is up, but no message was sent");
     rig.set(0x44018, 1);
     rig.run(RCS, &[0x0100_0000, 0]);
     assert_eq!(rig.messages(), 1);

@@ -172,7 +172,7 @@ fn a_driver_may_turn_it_off() {
     rig.reg(0x70008);
     rig.gpu.reset();
     rig.clean();
-    assert_eq!(rig.reg(0x70008), 0, "nobody lights it again");
+    assert_eq!(rig.reg(0x70008), 0, "it stays dark");
 }
 
 /// Without the surface's address the plane goes on, and without a vertical blank too.
@@ -313,7 +313,7 @@ fn standby_is_switched_off_before_work() {
 #[test]
 fn interrupts_of_others_are_pending() {
     let rig = found("pending");
-    assert_eq!(rig.messages(), 0, "nobody has asked for any");
+    assert_eq!(rig.messages(), 0, "none was asked for");
     assert_eq!((rig.reg(0x44008), rig.reg(0x44028)), (0x0020_0080, 0x70));
     let handler = |rig: &Rig| {
         rig.set(0x4400c, 0);

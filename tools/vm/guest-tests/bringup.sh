@@ -79,7 +79,7 @@ if [ -n "$refused" ]; then
 else
     check "stop_after=probe leaves the picture" looked_at
     check "and the card sleeps again" sleeps
-    for step in table ring request; do check "stop_after=$step lets go of the card" stops "$step"; done
+    for step in table ring request; do check "stop_after=$step releases the card" stops "$step"; done
     check "then it is bound, works and goes" accepted
 fi
 check "nothing of the module is left" test ! -e /sys/module/ouro

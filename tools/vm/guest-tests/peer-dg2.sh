@@ -47,6 +47,6 @@ check "the streams of ouro-truth run" streams
 check "interrupts arrive" interrupted
 check "i915 has no complaint" no_complaint
 check "a bad batch resets its engine" one_reset 'CS error' a_bad_batch_is_its_own_contexts
-check "so does one that does not let go" one_reset 'preemption time out' work_that_is_not_preemptible_is_found
+check "so does one that cannot be preempted" one_reset 'preemption time out' work_that_is_not_preemptible_is_found
 check "i915 unloads" unload
 check_end

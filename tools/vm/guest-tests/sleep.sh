@@ -34,7 +34,8 @@ elif [ "$level" = image ]; then
     { mkswap "$disk" && swapon "$disk" && echo test_resume >/sys/power/disk &&
         echo disk >/sys/power/state; } || slept=1
     swapoff "$disk"
-    # The memory that goes on is older than this line; who did not go back has it.
+    # After a successful resume the log of the saved kernel lacks this line; if it is there, the image was never
+    # restored.
     ! dmesg | grep 'Image saving done' || slept=1
 else
     echo 0 >/sys/module/suspend/parameters/pm_test_delay

@@ -10,28 +10,14 @@ use serde::{Deserialize, Serialize};
 pub struct Rop(pub u8);
 
 impl Rop {
-    /// Destination := 0.
-    pub const ZERO: Rop = Rop(0x00);
     /// Destination := source.
     pub const SOURCE: Rop = Rop(0xcc);
     /// Destination := pattern.
     pub const PATTERN: Rop = Rop(0xf0);
-    /// Destination := not destination.
-    pub const INVERT: Rop = Rop(0x55);
-    /// Destination := source and destination.
-    pub const SOURCE_AND: Rop = Rop(0x88);
-    /// Destination := source or destination.
-    pub const SOURCE_OR: Rop = Rop(0xee);
     /// Destination := source xor destination.
     pub const SOURCE_XOR: Rop = Rop(0x66);
     /// Destination := pattern xor destination.
     pub const PATTERN_XOR: Rop = Rop(0x5a);
-    /// Destination := pattern and destination.
-    pub const PATTERN_AND: Rop = Rop(0xa0);
-    /// Destination := pattern or destination.
-    pub const PATTERN_OR: Rop = Rop(0xfa);
-    /// Destination := pattern and source: a source that is cut out by a pattern.
-    pub const MERGE_COPY: Rop = Rop(0xc0);
     /// Destination := pattern where the source is 0, else destination.
     pub const PATTERN_BY_SOURCE: Rop = Rop(0xb8);
 

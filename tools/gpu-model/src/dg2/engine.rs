@@ -216,11 +216,6 @@ impl EngineId {
         ENGINES.into_iter().find(|e| offset & !0xfff == e.base())
     }
 
-    /// The engine with this short name.
-    pub fn from_name(name: &str) -> Option<EngineId> {
-        ENGINES.into_iter().find(|e| e.name() == name)
-    }
-
     pub(crate) const fn commands_counter(self) -> Counter {
         match self.class() {
             Class::Render => Counter::RcsCommands,

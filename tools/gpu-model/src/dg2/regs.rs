@@ -126,9 +126,4 @@ pub fn ticks(ns: u64) -> u64 {
     (u128::from(ns) * 12 / 625) as u64
 }
 
-/// Nanoseconds after which so many ticks have passed.
-pub fn nanoseconds(ticks: u64) -> u64 {
-    (u128::from(ticks) * 625).div_ceil(12) as u64
-}
-
 pub use super::table::map;

@@ -59,9 +59,7 @@ pub mod bits {
     /// Bits of the interrupt registers (G-13).
     pub const VIDEO_USER: u32 = 1 << 25;
     pub const NOTIFY: u32 = 1 << 18;
-    pub const DISPLAY_PORT: u32 = 1 << 17;
     pub const MASTER_ERROR: u32 = 1 << 15;
-    pub const THERMAL: u32 = 1 << 14;
     pub const SYNC_STATUS: u32 = 1 << 12;
     pub const FLIP_A: u32 = 1 << 11;
     pub const FLIP_B: u32 = 1 << 10;
@@ -72,7 +70,6 @@ pub mod bits {
     pub const VBLANK_B: u32 = 1 << 5;
     pub const EVENT_B: u32 = 1 << 4;
     pub const USER: u32 = 1 << 1;
-    pub const ASLE: u32 = 1 << 0;
     /// Bits of EIR (G-15).
     pub const I965_PAGE_TABLE: u32 = 1 << 4;
     pub const G4X_PAGE_TABLE: u32 = 1 << 5;

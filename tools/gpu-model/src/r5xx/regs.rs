@@ -51,10 +51,8 @@ pub mod reg {
     pub const CP_RESYNC_ADDR: u32 = 0x0778;
     pub const CP_RESYNC_DATA: u32 = 0x077c;
     pub const DMA_GUI_TABLE_ADDR: u32 = 0x0780;
-    pub const DMA_GUI_SRC_ADDR: u32 = 0x0784;
     pub const DMA_GUI_STATUS: u32 = 0x0790;
     pub const DMA_VID_TABLE_ADDR: u32 = 0x07a0;
-    pub const DMA_VID_SRC_ADDR: u32 = 0x07a4;
     pub const DMA_VID_STATUS: u32 = 0x07b0;
     pub const CP_STAT: u32 = 0x07c0;
     pub const CP_ME_RAM_ADDR: u32 = 0x07d4;

@@ -21,12 +21,15 @@ enum Token {
 /// A file, without its comments.
 pub struct Code {
     tokens: Vec<Token>,
+    /// Lines of its strings, from 1, in their order.
+    lines: Vec<usize>,
 }
 
 impl Code {
     /// Reads a file.
     pub fn new(text: &str) -> Self {
-        let mut tokens = Vec::new();
+        let (mut tokens, mut lines) = (Vec::new(), Vec::new());
+        let mut line = 1;
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             let used = if rest.starts_with("//") {
@@ -35,6 +38,7 @@ impl Code {
                 rest.find("*/").map_or(rest.len(), |end| end + 2)
             } else if c == '"' {
                 let len = string(rest);
+                lines.push(line);
                 tokens.push(Token::Text(rest[1..len - 1].to_owned()));
                 len
             } else if c.is_alphabetic() || c == '_' {
@@ -53,9 +57,10 @@ impl Code {
                 }
                 c.len_utf8()
             };
+            line += rest[..used].matches('\n').count();
             rest = &rest[used..];
         }
-        Self { tokens }
+        Self { tokens, lines }
     }
 
     /// Returns the paths in the crate that a file names, from the crate root: of `use`, and of expressions that
@@ -126,6 +131,15 @@ impl Code {
             out.insert(path);
         }
         at
+    }
+
+    /// Returns the strings and the lines on which they begin, from 1.
+    pub fn strings(&self) -> impl Iterator<Item = (usize, &str)> + '_ {
+        let texts = self.tokens.iter().filter_map(|token| match token {
+            Token::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        self.lines.iter().copied().zip(texts)
     }
 
     /// Returns the words that names and strings are made of, in lower case.

@@ -149,7 +149,7 @@ mod tests {
     fn a_directory_is_loaded_when_it_is_another_or_has_changed() {
         let mut p = RingPort::new(4096);
         let (first, second) = (Some(Edition(7)), Some(Edition(8)));
-        assert!(p.needs_load(first), "at first nobody knows what is loaded");
+        assert!(p.needs_load(first), "at first it is unknown what is loaded");
         assert!(!p.needs_load(None));
         p.loads(Edition(7));
         assert!(!p.needs_load(first), "the space stays");

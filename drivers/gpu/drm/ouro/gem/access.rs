@@ -182,7 +182,8 @@ pub(crate) trait Dword {
     fn write(&mut self, offset: u64, value: u32) -> Result;
 }
 
-/// What writes the dwords, for each way: the loop over them is compiled for each.
+/// A loop that writes dwords; generic over [`Dword`], so that each kind of memory gets its own
+/// compiled copy.
 pub(crate) trait Writer {
     /// Writes them. Errors: those of [`Dword::write`]; its own.
     fn write(self, dwords: &mut impl Dword) -> Result;

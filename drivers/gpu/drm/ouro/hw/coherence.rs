@@ -61,12 +61,6 @@ impl Coherence {
         !matches!(self, Coherence::None)
     }
 
-    /// Returns whether the device's writes to a [`CacheLevel::None`] page invalidate the CPU's
-    /// cache lines, so that the CPU sees what was written.
-    pub const fn drops_lines(self) -> bool {
-        self.is_llc()
-    }
-
     /// Returns the cache level of new BOs.
     pub const fn default_cache(self) -> CacheLevel {
         match self.is_whole() {

@@ -49,7 +49,7 @@ fn pages_below(
     }
 }
 
-/// The same, in the first of some ranges of addresses that has room.
+/// As [`pages`], in the first of `ranges` with room.
 fn pages_in(
     space: &Arc<Space>,
     dma: &Arc<DmaDevice>,

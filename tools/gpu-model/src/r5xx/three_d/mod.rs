@@ -329,7 +329,7 @@ impl Core {
         self.queue(Job::Three(Box::new(draw)));
         if p.control.is_odd() {
             self.dispute(Disputed::Primitive);
-            self.vap_locks_up("primitives that nobody knows");
+            self.vap_locks_up("undefined primitives");
         }
     }
 

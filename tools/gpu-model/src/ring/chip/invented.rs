@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! A chip that does not exist, with what no other has: the family must not know better.
+//! An invented chip that tests that nothing is hard-coded.
 
 use super::*;
 use crate::intel::regfile::Domain;

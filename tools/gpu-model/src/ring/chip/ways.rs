@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Ways of the streamers that one document has and another has not.
+//! Differences of the command streamers between documents.
 
 /// What becomes of a store to the global table from a non-secure batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

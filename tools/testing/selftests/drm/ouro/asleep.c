@@ -66,7 +66,7 @@ FIXTURE_VARIANT_ADD(asleep, to_disk)
 
 #define ONCE "the slow kernel goes to disk once, with most of all this in memory"
 
-/* Whether this test goes there as well: the first one always does. */
+/* True unless the level is the hibernation image and this kernel does without. */
 static bool goes(const char *level)
 {
 	return strcmp(level, "image") || rounds("OURO_IMAGES", 1, 0);
@@ -120,7 +120,7 @@ TEST_F(asleep, contents_are_there_and_work_is_done)
 		ASSERT_EQ(0, gem_write(self->fd, big, i * PAGE + 8 * i, &i, 4));
 	if (self->gpu.ouro)
 		ASSERT_EQ(0, stats_settled(self->fd, &before));
-	/* what nobody has waited for when it goes to sleep */
+	/* requests that no client has waited for when the device is suspended */
 	for (i = 1; i <= 200; i++) {
 		engine = &self->gpu.engines[i % self->gpu.n_engines];
 		ASSERT_EQ(0, store(&self->gpu, engine, i & 1 ? context : 0, counter, 0, i));
@@ -304,7 +304,9 @@ TEST_F(asleep, engines_that_hang)
 			munmap(spins[i].map, PAGE);
 			stats.ctx_id = contexts[i];
 		}
-		/* nobody is to blame; another driver may have found the hang before it slept */
+		/*
+		 * no context is to blame; another driver may have found the hang before the suspend
+		 */
 		GOOD(self->fd, DRM_IOCTL_I915_GET_RESET_STATS, &stats);
 		EXPECT_GE(!self->gpu.ouro && i < self->gpu.n_engines, stats.batch_active);
 	}

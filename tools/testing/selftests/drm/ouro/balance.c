@@ -85,7 +85,7 @@ static int hog_start(const struct gpu *gpu, __u32 context, __u32 place, struct h
 	return words_submit(gpu->fd, &w, hog->spin.handle, at - 4 * 8, place, context, NULL);
 }
 
-/* Whether it runs, after up to some seconds. */
+/* Waits up to some seconds; true if the batch runs. */
 static bool hog_runs(const struct hog *hog)
 {
 	unsigned int i;
@@ -199,7 +199,7 @@ TEST_F(balance, whichever_engine_is_free_first)
 			ASSERT_TRUE(hog_runs(&hogs[j]));
 		}
 		ASSERT_EQ(0, store_at(self->fd, context, VIRTUAL, target, 4 * i, 0xf1e + i));
-		/* long enough for turns, and not for an engine that does not let go */
+		/* long enough for time slices, and not for an engine that cannot be preempted */
 		usleep(50000);
 		EXPECT_EQ(1, gem_busy(self->fd, target));
 		hog_stop(&hogs[i % 2]);
@@ -329,7 +329,10 @@ TEST_F(balance, an_engine_twice)
 	}
 }
 
-/* And an order of batches: what waits at one place holds up nobody at the other. */
+/*
+ * Batches of one context have an order, too: one that waits on one engine does not hold up others
+ * on the other.
+ */
 TEST_F(balance, an_engine_twice_has_two_orders)
 {
 	const struct engine render = { .name = "3", .ring = RENDER };

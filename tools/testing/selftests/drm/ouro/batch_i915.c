@@ -137,7 +137,10 @@ void *query_answer(int fd, __u64 id, __s32 *length)
 	return answer;
 }
 
-/* Whether the ring is there: objects are looked up after it, so a handle that is none tells. */
+/*
+ * True if the ring exists: EXECBUFFER2 looks up objects after it, so that the errno for an unknown
+ * handle tells.
+ */
 bool i915_has_ring(int fd, __u64 ring)
 {
 	struct drm_i915_gem_exec_object2 object = { .handle = 0 };
@@ -258,8 +261,8 @@ int i915_context_set(int fd, __u32 id, __u64 param, __u64 value)
 }
 
 /*
- * What an engine does whose batches cannot store: nothing, behind what the object has waited for,
- * and before what it will.
+ * A request without a store, for an engine whose batches cannot store. It runs after what the
+ * object has waited for, and before what waits for the object.
  */
 static int pass(const struct gpu *gpu, const struct engine *engine, __u32 context, __u32 target)
 {
@@ -271,7 +274,10 @@ static int pass(const struct gpu *gpu, const struct engine *engine, __u32 contex
 	return batch_run(gpu->fd, &b, engine->ring, context);
 }
 
-/* Who stores in the engine's place, behind it: 0, and itself if it can. Or a negative errno. */
+/*
+ * Sets `engine` to the one that stores in its place, behind it: itself if it can. 0, or a negative
+ * errno.
+ */
 static int who_stores(const struct gpu *gpu, const struct engine **engine, __u32 context,
 		      __u32 target)
 {

@@ -3,7 +3,7 @@
  * The i915 interface of cards with memory of their own: no relocations, no
  * call that copies, one way to map (i915_drm.h). See gpu.h.
  *
- * Objects have addresses that follow from their handles, so that nobody has to
+ * Objects have addresses that follow from their handles, so that no test has to
  * look for one. Batches do not: their handles are given out again while they
  * run. Commands of Gen12.5: MI_STORE_DATA_IMM,
  * MI_BATCH_BUFFER_START in the batch's own space, MI_ARB_CHECK, at which the

@@ -2,8 +2,8 @@
 /*
  * The model on its worst day (Documentation/gpu/ouro/model.rst, "Chaos", the hard kind, and engines
  * that hang besides): accesses fault, resets fail, interrupts are lost and repeated, registers hold
- * garbage. Work may be lost, and then it is said to be lost; what is said to be done is done.
- * When the day is over the device works, if need be after it was given up, and nothing is left.
+ * garbage. Work may be lost, and then its fence has an error; work without an error is done.
+ * When the day is over the device works, if need be after it was wedged, and nothing is left.
  *
  * OURO_SEED is where the random numbers begin, OURO_CHAOS how many batches there are.
  */
@@ -67,8 +67,8 @@ FIXTURE_TEARDOWN(chaos)
 }
 
 /*
- * The fence of what was sent last to an object, where calls give none: a sync_file of its dma-buf
- * (the kernel's dma-buf.h). Of what is over by then nobody learns how it ended: no fence.
+ * The fence of the last submission that uses an object, where calls return none: a sync_file of its
+ * dma-buf (the kernel's dma-buf.h). It lacks the error of a request that is completed by then.
  */
 static int fence_of(const struct gpu *gpu, __u32 target)
 {
@@ -133,7 +133,7 @@ TEST_F(chaos, what_is_lost_is_said_to_be_lost)
 		int fences[AT_ONCE];
 		struct gpu gpu;
 
-		/* whoever hangs again and again would be refused: each row has its own client */
+		/* a client that hangs several times would be banned: each row has its own client */
 		ASSERT_EQ(0, gpu_open(&gpu));
 		context = context_create(gpu.fd);
 		if (row % HANG_EVERY == 0)

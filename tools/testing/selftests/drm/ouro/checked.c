@@ -30,7 +30,9 @@
 /* A batch that is longer is not copied: uapi.rst. */
 #define COPIED (512u << 10)
 
-/* How many batches were copied, and how many ran as they are; none of the upstream driver. */
+/*
+ * Counts the batches that were copied, and those that ran as they are; 0 for the upstream driver.
+ */
 static void counts(struct gpu *gpu, unsigned long *copies, unsigned long *originals)
 {
 	char path[128], text[128];
@@ -88,7 +90,7 @@ static int run(struct gpu *gpu, struct batch *b, bool sized)
 	return got;
 }
 
-/* What a register holds now. */
+/* Reads a register. */
 static __u32 register_now(struct gpu *gpu, __u32 reg)
 {
 	__u32 target = gem_create(gpu->fd, PAGE), value;
@@ -198,7 +200,7 @@ TEST_F(checked, what_does_not_pass_runs_without_privilege)
 	}
 }
 
-/* Nobody knows where a batch ends whose length is not told: it is not looked at. */
+/* The end of a batch without a length is not known: it is not checked. */
 TEST_F(checked, a_batch_without_length_has_no_privilege)
 {
 	unsigned long copies, originals;

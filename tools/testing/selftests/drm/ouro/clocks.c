@@ -58,7 +58,7 @@ static int clock_set(const struct gpu *gpu, const char *name, unsigned int mhz)
 	return clock_write(gpu, name, text);
 }
 
-/* Whether the GT's file has the same value. */
+/* True if the GT's file has the same value. */
 static bool is_of_gt(const struct gpu *gpu, const char *name)
 {
 	char file[64], path[256], text[64];

@@ -260,7 +260,8 @@ TEST_F(context, of_another_file)
 
 /*
  * The kernel keeps contexts' images in the last sixteenth of the address space. An object that must
- * be there displaces those that nobody uses; each gets another place when its context runs again.
+ * be there displaces images of idle contexts; each gets another address when its context runs
+ * again.
  */
 TEST_F(context, images_make_room)
 {

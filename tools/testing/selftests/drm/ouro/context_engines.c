@@ -154,7 +154,10 @@ TEST_F(context_engines, once_and_before_the_first_batch)
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &param, EINVAL);
 }
 
-/* The same engine at three places: what waits at one holds up nobody at the others. */
+/*
+ * The same engine in three slots: a batch that waits in one slot does not hold up those of the
+ * others.
+ */
 TEST_F(context_engines, a_timeline_for_each_place)
 {
 	enum { PLACES = 3 };

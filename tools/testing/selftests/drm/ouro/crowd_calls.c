@@ -67,9 +67,9 @@ static int some_fd(struct thread *t)
 /* Objects. */
 
 /*
- * The crowd wants little memory, or far more than there is: an object of such a size can be made,
- * and nobody ever gets memory for it. One that takes just all there is makes the kernel end
- * programs, whichever it likes.
+ * The crowd allocates little memory, or far more than exists: an object of such a size can be
+ * created, and never gets pages. If an object took just all of the memory, the kernel would kill
+ * programs of its choice.
  */
 enum { LITTLE = 16 * PAGE };
 static const __u64 far_more = 1ull << 40;

@@ -195,7 +195,10 @@ unsigned int device_ggms(const struct place *place)
 /* Which register has the size of a chip's GGTT; WINDOW: none, it fills its window in BAR 0. */
 enum sized_by { WINDOW, PGTBL, GGMS };
 
-/* Where chips have their GGTT in BAR 0, and the answer to who asks them to be awake: as in i915. */
+/*
+ * Per chip: offset and entry size of the GGTT in BAR 0, and the forcewake acknowledge register
+ * (i915).
+ */
 static const struct chip {
 	unsigned int first, last, table, entry_bytes, awake;
 	enum sized_by sized_by;
@@ -229,7 +232,7 @@ static unsigned int table_size(const struct place *place, const struct chip *chi
 	return chip->table;
 }
 
-/* Bit 0 of the answer, until a unit that was let go has fallen asleep. */
+/* Bit 0 of the acknowledge, until the domain sleeps after its release. */
 static bool is_awake(const __u32 *answer)
 {
 	unsigned int i;
@@ -448,7 +451,7 @@ int model_put_back(const struct place *place)
 	__u32 word = PUT_BACK;
 	int got = config(place, true, WINDOW_CONTROL, &word);
 
-	/* it has forgotten its BARs: the bus finds it anew */
+	/* it has forgotten its BARs: the bus scans it again */
 	if (!got)
 		got = device_remove(place);
 	return got ? got : device_rescan(place);

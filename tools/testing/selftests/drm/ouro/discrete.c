@@ -3,7 +3,7 @@
  * Cards with memory of their own, whose engines take lists of contexts: all
  * engines store to both kinds of memory, the blitter copies between them,
  * registers belong to a context, more urgent work overtakes, equal work takes
- * turns, and an engine that stops takes nobody else's work with it.
+ * turns, and an engine that stops takes no other context's work with it.
  *
  * Commands of Gen12.5: see batch_local.h; those of the blitter stand here.
  */
@@ -217,7 +217,9 @@ static int read_register(int fd, __u32 context, __u32 handle)
 	return words_run(fd, &w, 0, context);
 }
 
-/* What a context left in a register is there when it comes back, and nobody else sees it. */
+/*
+ * A register of a context has its value when the context runs again; other contexts do not see it.
+ */
 TEST_F(discrete, registers_belong_to_a_context)
 {
 	const struct i915_engine_class_instance engines[] = { render_engine, copy_engine };
@@ -292,7 +294,9 @@ TEST_F(discrete, equal_work_takes_turns)
 	}
 }
 
-/* Without slices nobody gives way to what is not more urgent, until there are slices again. */
+/*
+ * Without time slices a batch does not yield to one of its own priority, until slices are on again.
+ */
 TEST_F(discrete, who_is_first_goes_on_without_slices)
 {
 	const struct engine at_0 = { .name = "0" };
@@ -328,13 +332,12 @@ static struct drm_i915_reset_stats reset_stats(int fd, __u32 context)
 	return stats;
 }
 
-/* gen12.rst, "Preemption probe": who lets go when asked has as long as it likes. */
+/* gen12.rst, "Preemption probe": a batch that yields when preempted may run without limit. */
 TEST_F(discrete, endless_work_that_is_preemptible_goes_on)
 {
 	/*
-	 * It has as long to let go when it is asked: longer than machines stand
-	 * still. Where that cannot be set, a machine that does will be taken for
-	 * an engine that hangs: so it is over sooner there.
+	 * The time-out of a preemption is longer than machines stand still. If it cannot be set,
+	 * such a machine is taken for an engine that hangs: so the test is shorter there.
 	 */
 	const unsigned int limit = self->gpu.ouro ? 6000 : 1500;
 	const struct engine at_0 = { .name = "0" };
@@ -370,7 +373,7 @@ static bool begins(const struct spin *spin)
 	return peek(spin->map + SPIN_BEGUN) != 0;
 }
 
-/* And who does not, keeps nobody waiting for as long as that. */
+/* And a batch that does not yield delays others by no more than the time-out. */
 TEST_F(discrete, work_that_is_not_preemptible_is_found)
 {
 	static const struct {
@@ -378,7 +381,7 @@ TEST_F(discrete, work_that_is_not_preemptible_is_found)
 	} limits[] = {
 		{ HANG_MS_DEFAULT, PREEMPT_MS_DEFAULT },
 		{ 0, 300 },
-		/* nobody is asked */
+		/* the preemption probe is off */
 		{ 1000, 0 },
 	};
 	const struct engine at_0 = { .name = "0" };
@@ -411,8 +414,8 @@ TEST_F(discrete, work_that_is_not_preemptible_is_found)
 }
 
 /*
- * What nobody wants any more leaves the engine where it lets go: in its order and with an error,
- * without a reset, and nothing behind it is run. Whose turn it is besides goes on.
+ * A batch of a closed context leaves the engine at its next preemption point: in its order and with
+ * an error, without a reset; no batch behind it in its context runs. Other contexts go on.
  */
 TEST_F(discrete, closed_work_that_is_preemptible_costs_no_reset)
 {
@@ -475,7 +478,7 @@ TEST_F(discrete, a_bad_batch_is_its_own_contexts)
 	words_end(&w);
 	words_object(&w, target, EXEC_OBJECT_WRITE);
 	ASSERT_EQ(0, words_run(self->fd, &w, 0, bad));
-	/* waits for the bad one, which writes the same object as far as anybody knows */
+	/* waits for the bad one, which writes the same object as far as the kernel knows */
 	ASSERT_EQ(0, words_store_one(self->fd, good, target, 4, 2));
 	ASSERT_EQ(0, gem_wait(self->fd, target, -1));
 	EXPECT_EQ(1, gem_read32(self->fd, target, 0));

@@ -121,7 +121,7 @@ TEST_F(events, a_hang_and_its_reset)
 	}
 }
 
-/* Nobody is told of a client that is gone: what comes next is the hang after it. */
+/* A client that is gone causes no event: the next event is that of the hang after it. */
 TEST_F(events, none_for_what_nobody_wants)
 {
 	struct drm_i915_gem_context_param param = { .ctx_id = context_create(self->fd),

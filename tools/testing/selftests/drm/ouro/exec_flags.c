@@ -179,7 +179,7 @@ static void call_init(struct call *c, const struct gpu *gpu)
 	c->eb.flags = 0;
 }
 
-/* Whether the chip has the ring that is asked for. */
+/* True if the chip has the ring. */
 static bool has_ring(int fd, __u64 flags)
 {
 	const __u64 ring = flags & I915_EXEC_RING_MASK;
@@ -260,7 +260,7 @@ TEST_F(exec_flags, that_exclude_each_other)
 	close(c.sync_file);
 }
 
-/* What nobody has defined yet must be zero, or it never can be. */
+/* Undefined bits and fields must be zero, or they can never be defined. */
 TEST_F(exec_flags, reserved_bits)
 {
 	struct call c;

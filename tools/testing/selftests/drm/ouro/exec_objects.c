@@ -305,7 +305,7 @@ TEST_F(exec_objects, pinned_objects_push_others_away)
 #define CROWD 8
 #define CROWD_ROUNDS rounds("OURO_RACES", 150, 25)
 
-/* One of those who want the same addresses, each time for objects that are new. */
+/* A thread that softpins new objects at addresses that others use, too. */
 struct claimant {
 	const struct gpu *gpu;
 	unsigned int rounds;

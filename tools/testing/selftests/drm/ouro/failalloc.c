@@ -41,7 +41,7 @@ static bool same_stats(const struct drm_ouro_stats *a, const struct drm_ouro_sta
 /* Milliseconds that what ends late may take. */
 enum { MOMENTS = 60000 };
 
-/* Whether it becomes as it was: what ends late ends soon. */
+/* True if the counts return to what they were: work that ends late ends soon. */
 static bool same_again(const struct state *s, const struct counts *before, struct counts *now)
 {
 	unsigned int tries;
@@ -71,7 +71,7 @@ FIXTURE_SETUP(failalloc)
 
 	gpu_setup(_metadata, &self->gpu);
 	if (!self->gpu.ouro)
-		SKIP(return, "nobody counts what is left: the driver has no DRM_IOCTL_OURO_STATS");
+		SKIP(return, "what is left is not counted: the driver has no DRM_IOCTL_OURO_STATS");
 	got = failing_prepare();
 	if (got == -ENOENT)
 		SKIP(return, "the kernel was built without fault injection");
@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(failalloc)
 	gpu_close(&self->gpu);
 }
 
-/* What the next call would make. */
+/* Sets the handles that the next call will return. */
 static void foretell(struct state *s)
 {
 	s->next_handle = gem_create(s->fd, PAGE);
@@ -148,7 +148,7 @@ static bool fail_nth(struct __test_metadata *_metadata, struct state *s,
 	return failed;
 }
 
-/* Whether the device is without a call: an older driver, or a card, which has no need of it. */
+/* True if the device lacks a call: an older driver, or a card, which does not need it. */
 static bool is_without(const struct subject *subject, int said)
 {
 	if (said == -EINVAL && subject->optional)

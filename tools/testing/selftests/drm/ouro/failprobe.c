@@ -2,7 +2,7 @@
 /*
  * Each allocation of a probe is failed in turn, until a probe has none left to
  * fail. The driver must then not have the device, or do without; and whatever it
- * was, the next probe must succeed, with a device that works and that nobody has
+ * was, the next probe must succeed, with a device that works and that has not been
  * used. What is left behind is for kmemleak and the DMA debugging to say.
  *
  * OURO_PROBES is how many of them are failed, spread over all; 0 for each one. Without

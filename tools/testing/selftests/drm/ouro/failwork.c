@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocations fail in the kernel's workers, to which calls leave what ends late: letting go of
- * requests and what they held, finding engines that hang, resetting them, keeping what they did.
- * The n-th one of each worker fails, for one n after the other. Nobody hears of it: what was called
- * is done, an engine that hangs is found, its context is to blame and no other; nothing is left.
+ * Allocations fail in the kernel's workers, to which calls leave what ends late: to release
+ * requests and what they held, to find engines that hang, to reset them, to keep their error state.
+ * The n-th one of each worker fails, for one n after the other. No caller sees an error: what was
+ * called is done, an engine that hangs is found, its context is to blame and no other; nothing is
+ * left.
  *
  * Only those that run by no processor of their own fail, as ouro's do; others of the kernel that do
  * are hit as well.
@@ -36,7 +37,7 @@ FIXTURE_SETUP(failwork)
 
 	gpu_setup(_metadata, &self->gpu);
 	if (!self->gpu.ouro)
-		SKIP(return, "nobody counts what is left: the driver has no DRM_IOCTL_OURO_STATS");
+		SKIP(return, "what is left is not counted: the driver has no DRM_IOCTL_OURO_STATS");
 	if (!has_spin(&self->gpu))
 		SKIP(return, NO_SPIN);
 	got = failing_prepare();
@@ -50,7 +51,7 @@ FIXTURE_TEARDOWN(failwork)
 	gpu_close(&self->gpu);
 }
 
-/* Whether a task is a worker without a processor, or waits to be one for a driver's queue. */
+/* True for a worker of unbound queues, and for the rescuer of a queue of the driver. */
 static bool is_worker(const char *name)
 {
 	return !strncmp(name, "kworker/u", 9) || strstr(name, "ouro");
@@ -163,7 +164,7 @@ static void hang(struct __test_metadata *_metadata, const struct gpu *gpu, unsig
 	EXPECT_EQ(0, stats.batch_active);
 }
 
-/* What is left, once no engine has the context of a file that is gone. */
+/* Waits until no engine has the context of a file that is closed, and checks what is left. */
 static void settle(struct __test_metadata *_metadata, const struct gpu *gpu,
 		   struct drm_ouro_stats *stats)
 {

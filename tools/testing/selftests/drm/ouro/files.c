@@ -65,7 +65,7 @@ TEST_F(files, drop_caches_takes_addresses)
 	__u64 before;
 
 	if (getparam(self->fd, I915_PARAM_HAS_ALIASING_PPGTT) > 1)
-		SKIP(return, "contexts have addresses of their own: nobody tells the room");
+		SKIP(return, "contexts have addresses of their own: the room is unknown");
 	debug_path(self->fd, "i915_gem_drop_caches", path, sizeof(path));
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 0, 0x1dea));
 	ASSERT_EQ(0, gem_wait(self->fd, handle, -1));
@@ -193,7 +193,7 @@ TEST_F(files, drop_caches_ends_work)
 
 /*
  * All engines reset: what runs has failed, the device goes on. That holds also while the driver has
- * not taken off yet what was done before, which it does every 50 ms if nobody waits.
+ * not retired completed requests yet, which it does every 50 ms if no client waits.
  */
 TEST_F(files, wedged_resets)
 {
@@ -225,7 +225,7 @@ TEST_F(files, wedged_resets)
 	EXPECT_EQ(-EINVAL, file_write(path, "now"));
 }
 
-/* Without resets it is given up, until somebody brings it back. */
+/* Without resets the device is wedged, until root revives it. */
 TEST_F(files, wedged_without_resets)
 {
 	struct drm_i915_gem_context_create_ext create = {};
@@ -242,7 +242,7 @@ TEST_F(files, wedged_without_resets)
 	EXPECT_STREQ("1\n", text);
 	EXPECT_EQ(-EIO, store(&self->gpu, &self->gpu.engines[0], 0, target, 0, 1));
 	BAD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create, EIO);
-	/* whoever takes the device back to where it was is not refused for that */
+	/* a write of all bits to drop_caches succeeds; without resets the device stays wedged */
 	EXPECT_LT(0, file_write(drop, "0x3ff"));
 	EXPECT_LT(0, file_read(path, text, sizeof(text)));
 	EXPECT_STREQ("1\n", text);
@@ -326,10 +326,7 @@ TEST_F(files, engines_in_sysfs)
 	}
 }
 
-/*
- * A fifth of how long a request may take, which is 3000 ms unless somebody says otherwise; one for
- * all engines.
- */
+/* A fifth of the hang time-out, which is 3000 ms by default; one for all engines. */
 TEST_F(files, heartbeat_in_sysfs)
 {
 	char path[256], hangcheck[128], before[64], text[64], name[64];
@@ -340,7 +337,7 @@ TEST_F(files, heartbeat_in_sysfs)
 	ASSERT_EQ(0, card_path(self->fd, name, path, sizeof(path)));
 	cover("sysfs engine");
 	ASSERT_LT(0, file_read(path, before, sizeof(before)));
-	/* turned on anew it is what the module was loaded with */
+	/* enabled again it has the value with which the module was loaded */
 	debug_path(self->fd, "i915_params/enable_hangcheck", hangcheck, sizeof(hangcheck));
 	EXPECT_LT(0, file_write(hangcheck, "Y"));
 	EXPECT_LT(0, file_read(path, text, sizeof(text)));
@@ -366,8 +363,8 @@ TEST_F(files, heartbeat_in_sysfs)
 }
 
 /*
- * What of the scheduler can be set, where there is one: how long an engine has to let go of what it
- * runs, and how long that has the engine while others of its priority wait.
+ * Parameters of the scheduler, where there is one: the preemption time-out of an engine, and the
+ * time slice while others of the same priority wait.
  */
 TEST_F(files, settings_of_lists_in_sysfs)
 {
@@ -448,7 +445,7 @@ TEST_F(files, fdinfo_tells_who_is_busy)
 		EXPECT_EQ(of_other, client_usage(other.fd, key));
 		spin_free(&spin);
 	}
-	/* used by nobody, or not there */
+	/* unused, or unknown */
 	EXPECT_EQ(self->gpu.speaks == &i915 ? -1 : 0,
 		  client_usage(self->fd, "drm-engine-compute"));
 	gpu_close(&other);
@@ -493,7 +490,7 @@ TEST_F(files, fdinfo_stops_when_told_done)
 	}
 }
 
-/* How often the device was woken. */
+/* Counts the wakes of the device. */
 static __u64 wakes(int fd)
 {
 	struct drm_ouro_stats stats = {};
@@ -515,7 +512,7 @@ static bool is_woken(struct gpu *gpu, __u32 target, unsigned int tries)
 	return wakes(gpu->fd) != before;
 }
 
-/* The device falls asleep when it has nothing to do, but not while somebody has the file open. */
+/* The idle device sleeps, except while the file is open. */
 TEST_F(files, a_file_keeps_the_device_awake)
 {
 	const __u32 target = gem_create(self->fd, PAGE);

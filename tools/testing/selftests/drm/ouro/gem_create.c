@@ -96,7 +96,7 @@ TEST_F(gem_create, handles_differ_and_end)
 
 TEST_F(gem_create, pages_come_with_use)
 {
-	/* More than a small guest has: an object that nobody touches costs nothing. */
+	/* More than a small guest has: an untouched object costs nothing. */
 	__u32 handle = gem_create(self->fd, 4ull << 30);
 	__u32 other;
 
@@ -107,7 +107,10 @@ TEST_F(gem_create, pages_come_with_use)
 	EXPECT_EQ(0, gem_close(self->fd, other));
 }
 
-/* How many files there are in the system, and may be; or negative errnos. */
+/*
+ * Returns the number of open files of the system, and sets `limit` to the most; or a negative
+ * errno.
+ */
 static int files(int *limit)
 {
 	char text[64];
@@ -127,7 +130,9 @@ static bool limit_files(int n)
 	return file_write("/proc/sys/fs/file-max", text) > 0;
 }
 
-/* What comes of GEM_CREATE for somebody who is not root, when all files are taken. */
+/*
+ * GEM_CREATE by a user that is not root, when all files are taken. Returns 0 or a negative errno.
+ */
 static int create_without_files(int fd)
 {
 	struct drm_i915_gem_create create = { .size = PAGE };

@@ -231,7 +231,7 @@ TEST_F(gem_mmap, fork_shares_the_memory)
 	EXPECT_EQ(0xc0ffee, peek(&map[7]));
 }
 
-/* How a debugger looks: /proc/<pid>/mem. */
+/* Opens the memory of the process as a debugger does: /proc/<pid>/mem. */
 static int open_memory(int how)
 {
 	return open("/proc/self/mem", how);
@@ -316,7 +316,7 @@ TEST_F(gem_mmap, a_mapping_does_not_keep_its_file)
 	unsigned int i;
 
 	if (!self->gpu.ouro)
-		SKIP(return, "nobody counts contexts: the driver has no DRM_IOCTL_OURO_STATS");
+		SKIP(return, "contexts are not counted: the driver has no DRM_IOCTL_OURO_STATS");
 	ASSERT_EQ(0, stats_settled(self->fd, &before));
 	ASSERT_EQ(0, gpu_open(&other));
 	for (i = 0; i < ARRAY_LEN(kinds); i++) {

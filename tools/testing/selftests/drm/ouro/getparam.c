@@ -133,7 +133,7 @@ TEST_F(getparam, chip_is_that_of_the_pci_device)
 
 TEST_F(getparam, what_is_gone_or_unknown)
 {
-	/* Of user mode setting, of later chips, and of nobody. */
+	/* Parameters of user mode setting, of later chips, and an undefined one. */
 	static const struct {
 		int param;
 		int error;

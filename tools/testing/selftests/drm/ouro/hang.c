@@ -105,7 +105,7 @@ TEST_F(hang, gone_with_its_file)
 	EXPECT_EQ(0xa11f, gem_read32(self->fd, target, 0));
 }
 
-/* Nobody looks for hangs: then what a closed context has published ends with it. */
+/* The hang check is off: what a closed context has published ends with it. */
 TEST_F(hang, closed_while_nobody_watches)
 {
 	__u32 id = context_create(self->fd), target = gem_create(self->fd, PAGE);
@@ -131,7 +131,7 @@ TEST_F(hang, closed_while_nobody_watches)
 	EXPECT_EQ(0xa120, gem_read32(self->fd, target, 0));
 }
 
-/* What the model has counted on an engine: requests that it has completed. */
+/* Returns the number of requests that the engine has completed, by the model. */
 static __u64 completed(const struct place *place, const struct engine *engine)
 {
 	unsigned int index = engine->bit == RCS ? COUNTER_RCS_INTERRUPTS :
@@ -144,8 +144,8 @@ static __u64 completed(const struct place *place, const struct engine *engine)
 
 /*
  * One engine hangs, and is reset alone, while each of the others completes a thousand batches and
- * more (fewer on a kernel that looks at everything): none of them is lost, none runs twice, and
- * nobody else is blamed.
+ * more (fewer on a kernel that looks at everything): none of them is lost, none runs twice, and no
+ * other context is blamed.
  */
 TEST_F(hang, others_complete_a_thousand_batches)
 {
@@ -162,7 +162,7 @@ TEST_F(hang, others_complete_a_thousand_batches)
 		SKIP(return, "this is about engines with a ring each");
 	ASSERT_EQ(0, device_of(self->fd, &place));
 	if (model_counter(&place, COUNTER_RESETS, &reset))
-		SKIP(return, "not a model: nobody counts what engines do");
+		SKIP(return, "not a model: engines' requests are not counted");
 	ASSERT_EQ(0, device_hang_ms(&self->gpu, 1000));
 	for (hung = 0; hung < self->gpu.n_engines; hung++) {
 		__u32 guilty = context_create(self->fd), targets[8];
@@ -239,8 +239,8 @@ TEST_F(hang, others_complete_a_thousand_batches)
 }
 
 /*
- * Each of some clients hangs the same engine, where it shares itself in turns. Each is found once:
- * no reset hits somebody else's turn, and the error state says whose the first one was.
+ * Each of some clients hangs the same engine, which gives them time slices. Each is found once: no
+ * reset hits another client's slice, and the error state names the client of the first one.
  */
 TEST_F(hang, several_on_one_engine)
 {

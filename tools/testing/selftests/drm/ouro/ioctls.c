@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All ioctls at once: numbers that nobody has, arguments of other sizes, of
+ * All ioctls at once: undefined numbers, arguments of other sizes, of
  * ones, and of noise. The device must be there afterwards.
  */
 #include <sys/ioctl.h>

@@ -151,7 +151,7 @@ TEST_F(isolation, a_copy_shows_what_is_there)
 	EXPECT_EQ(0, memcmp(secret, got, PAGE));
 }
 
-/* Offsets of mappings belong to whoever has a handle, and no longer than that. */
+/* Offsets of mappings belong to the files that have a handle, as long as they have it. */
 TEST_F(isolation, offsets_of_others)
 {
 	struct drm_i915_gem_mmap_offset get = { .handle = gem_create(self->gpu.fd, PAGE) };
@@ -334,7 +334,7 @@ TEST_F(isolation, the_kernels_pages_do_not_show)
 	unsigned int i, differ = 0;
 
 	if (!self->gpu.ouro)
-		SKIP(return, "nobody says how large the address space is");
+		SKIP(return, "the size of the address space is unknown");
 	if (getparam(self->gpu.fd, I915_PARAM_HAS_ALIASING_PPGTT) == 0)
 		SKIP(return, "the GGTT is all there is: core.rst, \"What a batch can reach\"");
 	ASSERT_EQ(0, call(self->gpu.fd, DRM_IOCTL_OURO_DEVICE, &device));

@@ -39,7 +39,7 @@ static __u64 alive(int fd)
 	return call(fd, DRM_IOCTL_OURO_STATS, &stats) ? ~0ull : stats.contexts;
 }
 
-/* The same, when no context of programs that have ended is on its way out any more. */
+/* The same count once it has been stable for 200 ms. */
 static __u64 settled(int fd)
 {
 	unsigned int calm = 0;

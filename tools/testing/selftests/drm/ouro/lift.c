@@ -3,7 +3,7 @@
  * What an urgent batch waits for is as urgent as that, where engines take lists
  * of contexts: batches without end of a priority in between do not starve it.
  *
- * All is of one client, and so nobody here runs because a client has waited long.
+ * All is of one client, so that no batch here runs because its client has waited long.
  */
 #include <linux/sync_file.h>
 #include <sys/ioctl.h>
@@ -35,7 +35,7 @@ FIXTURE_SETUP(lift)
 	self->fd = self->gpu.fd;
 	if (!addresses_chosen() ||
 	    !(getparam(self->fd, I915_PARAM_HAS_SCHEDULER) & I915_SCHEDULER_CAP_PREEMPTION))
-		SKIP(return, "nobody takes an engine away here");
+		SKIP(return, "engines are not preempted here");
 	/* what ends a batch without end would let the others run */
 	if (self->gpu.ouro)
 		ASSERT_EQ(0, device_limits(&self->gpu, 4 * PATIENCE / 1000000));
@@ -64,7 +64,7 @@ FIXTURE_TEARDOWN(lift)
 	gpu_close(&self->gpu);
 }
 
-/* A value into an object, by the n-th engine, when whoever writes `after` (or 0) has done so. */
+/* Stores a value in an object, by the n-th engine, after the writers of `after` (or 0). */
 static int store_after(const struct gpu *gpu, unsigned int n, __u32 context, __u32 after,
 		       __u32 handle, __u32 value)
 {
@@ -136,7 +136,7 @@ TEST_F(lift, one_that_is_waited_for)
 		}
 		EXPECT_EQ(0x100 + i, gem_read32(self->fd, a, 0));
 		EXPECT_EQ(0x200 + i, gem_read32(self->fd, b, 0));
-		/* nobody was stopped for it */
+		/* the endless batches still run */
 		EXPECT_EQ(1, gem_busy(self->fd, self->spins[i].handle));
 		gem_close(self->fd, a);
 		gem_close(self->fd, b);
@@ -303,7 +303,7 @@ TEST_F(lift, a_context_comes_as_one)
 	ASSERT_EQ(0, context_priority(self->fd, top, HIGH + 1));
 	ASSERT_EQ(0, context_priority(self->fd, middle, NOISE + 1));
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2_WR");
-	/* ready in this order, if nobody waited for anybody */
+	/* ready in this order, if none waited for another one */
 	ASSERT_EQ(0, store_on(&self->gpu, 0, middle, I915_EXEC_FENCE_IN, foreign, target, 0x93,
 			      &middle_done));
 	ASSERT_EQ(0, store_on(&self->gpu, 0, self->low, I915_EXEC_FENCE_IN, foreign, target, 0x91,
@@ -377,7 +377,7 @@ TEST_F(lift, no_longer_than_needed)
 	EXPECT_EQ(0, gem_wait(self->fd, b, PATIENCE));
 	ASSERT_EQ(0, store_after(&self->gpu, 0, self->low, 0, later, 0x53));
 	for (i = 0; i < 20; i++) {
-		/* whoever is urgent gets on meanwhile */
+		/* urgent batches run meanwhile */
 		ASSERT_EQ(0, store_after(&self->gpu, 0, self->high, 0, b, 0x600 + i));
 		EXPECT_EQ(0, gem_wait(self->fd, b, PATIENCE));
 		usleep(10000);

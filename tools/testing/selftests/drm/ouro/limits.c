@@ -81,7 +81,7 @@ TEST_F(limits, counts_at_their_limits)
 	BAD(self->fd, DRM_IOCTL_I915_QUERY, &query, EINVAL);
 }
 
-/* A fence that nobody could be given: then nothing runs. */
+/* A fence that cannot be returned: then nothing runs. */
 TEST_F(limits, no_descriptor_is_left)
 {
 	struct drm_i915_gem_exec_object2 object = { .handle = end_batch(&self->gpu) };

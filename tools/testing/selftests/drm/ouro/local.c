@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Objects in the memory of a card: their sizes and addresses, what QUERY says of
- * that memory, and what is in it, wherever it was, whoever had it before, and
- * however little of it there is or the CPU sees.
+ * that memory, and what is in it, wherever it was, whichever client had it before,
+ * and however little of it there is or the CPU sees.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -140,7 +140,7 @@ TEST_F(local, who_needs_the_cpu_names_system_memory)
 	EXPECT_EQ(-EINVAL, place_object(self->fd, &size, both, 2, flag << 1));
 }
 
-/* What QUERY says of a kind of memory. */
+/* Returns what QUERY says of a class of memory. */
 static struct drm_i915_memory_region_info region_info(int fd, __u16 class)
 {
 	struct {
@@ -190,7 +190,7 @@ TEST_F(local, query_says_what_there_is)
 	EXPECT_EQ(card.probed_size - size, card.unallocated_size);
 	EXPECT_GE(card.unallocated_size, card.unallocated_cpu_visible_size);
 	EXPECT_GE(card.probed_cpu_visible_size, card.unallocated_cpu_visible_size);
-	/* without CAP_PERFMON nobody hears of others */
+	/* without CAP_PERFMON the use by others is hidden */
 	ASSERT_EQ(0, seteuid(65534));
 	card = region_info(self->fd, I915_MEMORY_CLASS_DEVICE);
 	EXPECT_EQ(0, seteuid(0));
@@ -241,7 +241,10 @@ TEST_F(local, what_is_dropped_is_free)
 	}
 }
 
-/* What one client leaves nobody finds: not by a batch that looks first, and not by the CPU. */
+/*
+ * A client never finds the data of another one: neither by a batch that reads first, nor by the
+ * CPU.
+ */
 TEST_F(local, recycled_memory_is_zero)
 {
 	const __u64 size = part(self->size, 4);
@@ -506,7 +509,7 @@ TEST_F(local, shared_by_two_files)
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, out.handle, 0, 0x11));
 	ASSERT_EQ(0, store_at(&other, in.handle, 1ull << 40, 8, 0x22));
 	ASSERT_EQ(0, gem_wait(self->fd, out.handle, -1));
-	/* nobody else has it: it does not have to leave */
+	/* it has no other handle: it does not have to leave */
 	EXPECT_EQ(PIECE, local_region(self->fd).used);
 	EXPECT_EQ(0x22, gem_read32(self->fd, out.handle, 8));
 	EXPECT_EQ(0x11, peek(&map[0]));
@@ -535,7 +538,7 @@ TEST_F(local, the_blitter_dies)
 	if (model_fault(&place, FAULT_NONE))
 		SKIP(return, "not a model: its blitter works");
 	ASSERT_EQ(0, device_limits(&self->gpu, HANG_MS_DEFAULT));
-	/* all of the memory has been somebody's */
+	/* all of the memory has been used by some client */
 	for (i = 0; i < 2; i++) {
 		leaves = create_local(self->fd, size);
 		kept = gem_map(self->fd, leaves, size, I915_MMAP_OFFSET_FIXED);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Two clients with the same objects, named in opposite order: each locks all
- * objects of a batch together, and neither may wait for the other for ever.
+ * objects of a batch together, and neither may wait for the other without end.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -17,8 +17,8 @@ static int advise(int fd, __u32 handle, __u32 madv)
 }
 
 /*
- * What is done has been let go of: that is a little later than its fence, and until then its memory
- * stays. Another driver waits for it when it is asked for memory.
+ * Waits until completed requests are retired: that is a little later than their fences, and until
+ * then their memory stays. Another driver waits for it when it is asked for memory.
  */
 static void release(struct __test_metadata *_metadata, const struct gpu *gpu)
 {
@@ -88,7 +88,7 @@ TEST_F(madvise, what_is_needed_stays)
 	ASSERT_EQ(0, gem_populate(self->fd, handle));
 	EXPECT_EQ(1, advise(self->fd, handle, I915_MADV_DONTNEED));
 	EXPECT_EQ(1, advise(self->fd, handle, I915_MADV_DONTNEED));
-	/* nobody wanted the memory: it is still there */
+	/* there was no memory pressure: its pages are still there */
 	EXPECT_EQ(1, advise(self->fd, handle, I915_MADV_WILLNEED));
 	EXPECT_EQ(0x1234, gem_read32(self->fd, handle, 0));
 	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, handle, 8, 9));

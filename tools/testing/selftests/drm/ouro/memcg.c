@@ -72,7 +72,7 @@ static bool limit(long long bytes)
 	return put("memory.max", bytes ? text : "max") > 0;
 }
 
-/* Whether a number of the group falls to a limit, soon: memory comes back late. */
+/* True if a number of the group falls to a limit soon: memory comes back late. */
 static bool falls(const char *file, const char *name, long long limit)
 {
 	unsigned int i;
@@ -231,7 +231,7 @@ TEST_F(memcg, beyond_the_limit_there_is_none)
 						   &self->gpu.engines[n % self->gpu.n_engines], 0,
 						   handles[n], 16, n));
 		}
-		/* it is said, and nobody is killed for it */
+		/* the call returns an error, and no process is killed */
 		EXPECT_EQ(-ENOMEM, error)
 		{
 			TH_LOG("after %u objects: %s", n, strerror(-error));
@@ -323,7 +323,7 @@ TEST_F(memcg, idle_objects_are_swapped_for_others)
 	ASSERT_TRUE(limit(0));
 }
 
-/* The shrinker lets go of idle objects while there is room in swap. */
+/* The shrinker releases idle objects while there is room in swap. */
 TEST_F(memcg, the_shrinker_frees_idle_objects)
 {
 	enum { N = 8 };
@@ -358,7 +358,7 @@ TEST_F(memcg, the_shrinker_frees_idle_objects)
 		spin_stop(&spin);
 		ASSERT_EQ(0, gem_wait(self->fd, busy, -1));
 		spin_free(&spin);
-		/* pages that an engine has reached are let go of a little later */
+		/* pages that an engine has reached are released a little later */
 		for (i = 0; i < 3000; i++) {
 			/* one whose request was still being retired is found by the next shrink */
 			if (i % 100 == 99)

@@ -21,7 +21,7 @@ TEST_F(order, writes_keep_their_order)
 	EXPECT_EQ(60, gem_read32(self->fd, target, 0));
 }
 
-/* An endless writer on one engine holds back a writer on another, and nobody else. */
+/* An endless writer on one engine holds back a writer on another, and no other client. */
 TEST_F(order, a_writer_waits_for_a_writer)
 {
 	unsigned int a, b;

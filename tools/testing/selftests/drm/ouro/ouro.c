@@ -32,7 +32,10 @@ static bool is_text(const char *text, size_t size)
 	return text[0] && memchr(text, 0, size);
 }
 
-/* What the interface itself says: on i915 a list, which has those that no old selector means. */
+/*
+ * Returns the number of engines that the interface names: on i915 a list, which has those without
+ * an old selector.
+ */
 static unsigned int engines_of(const struct gpu *gpu)
 {
 	struct drm_i915_query_engine_info *list;
@@ -330,7 +333,7 @@ TEST_F(ouro, others_are_not_seen)
 	EXPECT_NE(0, stats.objects);
 }
 
-/* Register accesses of a row of submissions that nobody waits for. */
+/* Counts register accesses of a row of submissions without a wait. */
 static int measure(const struct gpu *gpu, struct drm_i915_gem_execbuffer2 *eb, __u32 target,
 		   unsigned int n, struct drm_ouro_stats *before, struct drm_ouro_stats *after)
 {
@@ -347,7 +350,7 @@ static int measure(const struct gpu *gpu, struct drm_i915_gem_execbuffer2 *eb, _
 	return got ? got : call(fd, DRM_IOCTL_OURO_STATS, after);
 }
 
-/* Whether a row of `n` cost what it should. */
+/* True if a row of `n` cost what it should. */
 static bool is_exact(const struct gpu *gpu, unsigned int n, const struct drm_ouro_stats *before,
 		     const struct drm_ouro_stats *after)
 {
@@ -365,17 +368,17 @@ static bool is_exact(const struct gpu *gpu, unsigned int n, const struct drm_our
 		return false;
 	writes -= starts * each + flushes;
 	if (gpu->speaks == &i915_local)
-		/* engines report by interrupts, even if nobody waits; some of them in one */
+		/* engines report by interrupts, even if no client waits; some of them in one */
 		return interrupts ? writes <= interrupts * 24 : !writes && !reads;
 	return !writes && reads == after->fifo_reads - before->fifo_reads;
 }
 
 /*
- * A submission whose objects are bound, while nobody waits: one posted write and no read, on
+ * A submission whose objects are bound, while no client waits: one posted write and no read, on
  * engines whose document asks for no handshake; on those that take lists of contexts, the list of
  * one and its load. FIFO room and table flushes are counted apart.
  * A row in which an interrupt of earlier work came in or was disarmed, or the device woke, says
- * nothing: another one is measured. One that costs just this must come soon, as nobody waits for
+ * nothing: another one is measured. One that costs just this must come soon, as no client waits for
  * these; were a submission to cost more, none would.
  */
 TEST_F(ouro, a_submission_costs_one_write)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts whose tables are their own although user space is not told so: what
- * is at an address is the context's. Their directories have places in the
+ * Contexts whose tables are their own although the uAPI does not show it: an
+ * address is the context's. Their directories have places in the
  * global table, of which there are fewer than contexts, and engines load them
  * by requests (Documentation/gpu/ouro/gen7.rst).
  *
@@ -30,7 +30,7 @@ static const struct engine *engine_of(const struct gpu *gpu, unsigned int bit)
 	return NULL;
 }
 
-/* Whether contexts have tables of their own here. */
+/* True if contexts have tables of their own here. */
 static bool has_tables(const struct gpu *gpu)
 {
 	return gpu->ouro && gpu->own_spaces;
@@ -88,7 +88,7 @@ static int store_to(const struct gpu *gpu, unsigned int engine, __u32 context, _
 	return run(gpu, &b, engine, context);
 }
 
-/* What a context finds at an address. */
+/* Reads a dword at an address of a context. 0, or a negative errno. */
 static int read_from(const struct gpu *gpu, __u32 context, __u64 address, __u32 *value)
 {
 	__u32 to = gem_create(gpu->fd, PAGE);
@@ -103,7 +103,7 @@ static int read_from(const struct gpu *gpu, __u32 context, __u64 address, __u32 
 	return got;
 }
 
-/* How often an engine has loaded a directory. */
+/* Returns how often an engine has loaded a directory. */
 static long loads(const struct gpu *gpu, const char *name)
 {
 	char path[128], text[512], *line;
@@ -203,8 +203,8 @@ TEST_F(own_tables, what_is_unmapped_in_one_is_mapped_in_another)
 }
 
 /*
- * What nothing is mapped at is the space's own scratch page: nobody finds there what another one
- * wrote.
+ * An unmapped address leads to the scratch page of its space: a client does not find there what
+ * another one wrote.
  */
 TEST_F(own_tables, holes_are_the_spaces_own)
 {
@@ -408,7 +408,7 @@ TEST_F(own_tables, batches_lie_beside_the_kernels_addresses)
 	}
 }
 
-/* After a reset nobody knows what an engine has loaded. */
+/* After a reset it is not known which directory an engine has loaded. */
 TEST_F(own_tables, a_reset_engine_loads_again)
 {
 	__u32 context = context_create(self->fd), handle = gem_create(self->fd, PAGE);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Who has an engine that takes lists of contexts, and for how long: urgent work
- * takes it away, equal work shares it, and who does not give it back is
+ * takes it away, equal work shares it, and a batch that does not yield it is
  * stopped. Batches count in a register of their context and store what they
- * have, so that one that is begun anew is told from one that goes on.
+ * have, so that one that starts again is told from one that goes on.
  *
  * Commands of Gen12.5: see batch_local.h.
  */
@@ -44,7 +44,7 @@ FIXTURE_SETUP(preempt)
 	self->fd = self->gpu.fd;
 	if (!addresses_chosen() ||
 	    !(getparam(self->fd, I915_PARAM_HAS_SCHEDULER) & I915_SCHEDULER_CAP_PREEMPTION))
-		SKIP(return, "nobody takes an engine away here");
+		SKIP(return, "engines are not preempted here");
 	self->engines = query_answer(self->fd, DRM_I915_QUERY_ENGINE_INFO, NULL);
 	ASSERT_NE(NULL, self->engines);
 }
@@ -193,7 +193,9 @@ TEST_F(preempt, urgent_work_overtakes)
 	}
 }
 
-/* What the model has counted since the last call; false: this device is no model. */
+/*
+ * Sets `counts` to what the model has counted since the last call; false if the device is no model.
+ */
 static bool counted(const struct place *place, __u64 counts[4])
 {
 	static const unsigned int which[] = { COUNTER_LOADS, COUNTER_INTERRUPTS, COUNTER_READS,
@@ -395,8 +397,8 @@ TEST_F(preempt, who_waits_is_not_forgotten)
 }
 
 /*
- * A batch that never gives the engine back is stopped and blamed. Whoever waited for the engine
- * gets it, of this client and of another, and one that was in the middle of its work goes on there.
+ * A batch that never yields the engine is stopped and blamed. The batches that wait for the engine,
+ * of this client and of another, get it, and one that was in the middle of its work goes on there.
  */
 TEST_F(preempt, who_gives_no_way_is_stopped)
 {
@@ -421,7 +423,7 @@ TEST_F(preempt, who_gives_no_way_is_stopped)
 		EXPECT_TRUE(counts_on(&innocent));
 		before = peek(innocent.count);
 		ASSERT_EQ(0, counting_start(self->fd, guilty, false, &endless));
-		/* it has the engine, and keeps it; from here on nobody else is asked */
+		/* it has the engine, and keeps it; from here on no other is asked to yield */
 		EXPECT_TRUE(counts_on(&endless));
 		if (self->gpu.ouro)
 			ASSERT_EQ(0, device_limits(&self->gpu, HANG_MS_DEFAULT));

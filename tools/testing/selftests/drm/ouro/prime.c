@@ -27,8 +27,8 @@ FIXTURE(prime)
 };
 
 /*
- * It stays loaded: a module with fences must not go while anybody has one of
- * them, and nothing in the kernel keeps it.
+ * It stays loaded: a module with fences must not be removed while one of them is referenced, and
+ * nothing in the kernel holds it.
  */
 static bool load(const char *path)
 {
@@ -276,7 +276,7 @@ TEST_F(prime, the_exporter_sees_what_the_gpu_does)
 	buffer_free(self->vgem, &b);
 }
 
-/* Another device has the pages: they stay, whoever wants memory. */
+/* Another device has the pages: they stay, also when memory is short. */
 TEST_F(prime, an_export_stays_where_it_is)
 {
 	struct drm_i915_gem_madvise madvise = { .handle = gem_create(self->fd, 4 * PAGE),
@@ -382,7 +382,7 @@ TEST_F(prime, an_export_leaves_the_memory_of_a_card)
 	gem_close(self->fd, handle);
 }
 
-/* Nobody is attached to the export: pages come and go, and the dma-buf shows what is there. */
+/* The export has no attachment: its pages may be moved, and the dma-buf shows what is there. */
 TEST_F(prime, the_map_of_an_export_follows_its_pages)
 {
 	__u32 handle = gem_create(self->fd, 4 * PAGE), i;
@@ -579,7 +579,7 @@ TEST_F(prime, unbind_while_an_import_is_to_move)
 		usleep(1000);
 	usleep(200000);
 	EXPECT_EQ(0, device_unbind(&place));
-	/* by itself, vgem lets go of its fences after ten seconds */
+	/* by itself, vgem signals its fences after ten seconds */
 	got = signal_fence(self->vgem, fence);
 	EXPECT_TRUE(got == 0 || got == -ETIMEDOUT);
 	pthread_join(thread, NULL);

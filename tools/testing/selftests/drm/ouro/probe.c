@@ -27,7 +27,7 @@ FIXTURE_SETUP(probe)
 		SKIP(return, "the driver is not ours to unbind: it has no DRM_IOCTL_OURO_DEVICE");
 	ASSERT_EQ(0, device_of(self->gpu.fd, &self->place));
 	if (model_fault(&self->place, FAULT_NONE))
-		SKIP(return, "the device is no model: nobody can make it fail");
+		SKIP(return, "the device is no model: it cannot be made to fail");
 	gpu_close(&self->gpu);
 	ASSERT_EQ(0, device_unbind(&self->place));
 }
@@ -160,7 +160,7 @@ TEST_F(probe, an_engine_that_hangs)
 	works(_metadata, &self->place);
 }
 
-/* Nobody is told of what is done, but by looking. */
+/* All interrupts are lost: the tick must find completions. */
 TEST_F(probe, interrupts_that_are_lost)
 {
 	ASSERT_EQ(0, model_fault(&self->place, FAULT_LOSE_IRQ));

@@ -121,10 +121,7 @@ TEST_F(query, engines)
 	}
 }
 
-/*
- * The room is a number without a sign: what an error has left there is much
- * room, and the next thing that is wrong is told.
- */
+/* A negative length counts as a large size; the next error is returned. */
 TEST_F(query, an_error_left_in_the_length_is_room)
 {
 	struct drm_i915_query_item item = { .query_id = DRM_I915_QUERY_MEMORY_REGIONS };

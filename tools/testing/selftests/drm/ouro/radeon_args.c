@@ -94,7 +94,7 @@ TEST_F(radeon, info)
 	EXPECT_NE(~0ull, long_value);
 	EXPECT_EQ(0, long_value % PAGE);
 
-	/* what later chips have, and nobody */
+	/* parameters of later chips, and an undefined one */
 	for (i = 0; i < 3; i++) {
 		static const __u32 unknown[] = { RADEON_INFO_VA_START, RADEON_INFO_MAX_PIPES,
 						 0x1000 };

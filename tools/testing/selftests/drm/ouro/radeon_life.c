@@ -8,7 +8,7 @@
 
 #include "radeon_fixture.h"
 
-/* Whether a page can be read: if not, the reader is killed by SIGBUS. */
+/* True if a page can be read: if not, the reader is killed by SIGBUS. */
 static bool readable(const __u32 *word)
 {
 	int status = 0;
@@ -40,7 +40,7 @@ TEST_F(radeon, unbind)
 	BAD(self->fd, DRM_IOCTL_RADEON_GEM_INFO, &info, ENODEV);
 	cs_init(&cs);
 	BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, ENODEV);
-	/* what is mapped is not what somebody else gets who has the bus address next */
+	/* after the unbind the mapping must not reach the BAR, which another device may own */
 	EXPECT_FALSE(readable(words));
 	ASSERT_EQ(0, device_bind(&place));
 	EXPECT_FALSE(readable(words));
@@ -171,9 +171,9 @@ TEST_F(radeon, sleep)
 }
 
 /*
- * A card that wakes without its firmware having run is given up before it gets a table: it would be
- * noise, and send the card's accesses anywhere. Nobody waits for ever, and memory is still there.
- * With its firmware it is as new, to who binds it anew.
+ * If a card resumes and its firmware has not run, the driver wedges it before it writes a page table:
+ * the card's memory holds noise, and the card would access any address. No wait hangs, and the BOs
+ * keep their contents. With firmware it works after the next bind.
  */
 TEST_F(radeon, sleep_unposted)
 {

@@ -2,7 +2,7 @@
 /*
  * The device goes and comes back again and again, each time with something else
  * in use, by chance: files, objects, mappings that were touched or not, exported
- * buffers, work that ends and work that does not. Part of it is let go of before
+ * buffers, work that ends and work that does not. Part of it is released before
  * it is back, part of it after. Then it works, and nothing of before is left.
  *
  * OURO_SEED is where the random numbers begin, OURO_UNBINDS how often it goes.

@@ -65,8 +65,8 @@ static int run_word(const struct gpu *gpu, const struct engine *engine, __u32 co
 }
 
 /*
- * On each engine in turn: a batch without end, work of the same client and of
- * another behind it, on all engines. All of that is right, and blamed on nobody.
+ * On each engine in turn: a batch without end, work of the same client and of another behind it, on
+ * all engines. All of that completes, and only the endless batch is blamed.
  */
 TEST_F(reset, endless_batch_on_each_engine)
 {
@@ -159,7 +159,7 @@ TEST_F(reset, unknown_command)
 	}
 }
 
-/* An event that does not come: the engine is helped on, and nobody is to blame. */
+/* A lost event: the driver makes the engine go on, and no context is to blame. */
 TEST_F(reset, event_that_does_not_come)
 {
 	__u32 target = gem_create(self->fd, PAGE);
@@ -282,8 +282,8 @@ TEST_F(reset, client_ban)
 }
 
 /*
- * Whoever does not persist ends with the context, and is not missed. Fifty times, where that takes
- * no time: an engine that shares itself has to be asked longer before it is taken away.
+ * Requests of a context that is not persistent end with it, and other work goes on. Fifty times,
+ * where that takes no time: an engine with time slices is asked for longer before it is reset.
  */
 TEST_F(reset, not_persistent_fifty_times)
 {
@@ -398,7 +398,7 @@ TEST_F(reset, arguments_of_the_statistics)
 	EXPECT_EQ(0, status);
 }
 
-/* The engine stops by itself, in the middle of what is nobody's fault. */
+/* The engine stops by itself, in the middle of a batch without a fault. */
 TEST_F(reset, ring_that_stops)
 {
 	__u32 target = gem_create(self->fd, PAGE);
@@ -424,7 +424,7 @@ TEST_F(reset, ring_that_stops)
 	EXPECT_EQ(0, model_fault(&place, FAULT_NONE));
 }
 
-/* No interrupt comes: whoever waits wakes all the same. */
+/* All interrupts are lost: clients that wait wake all the same. */
 TEST_F(reset, lost_interrupts)
 {
 	__u32 target = gem_create(self->fd, PAGE);
@@ -459,8 +459,8 @@ static __u64 interrupts(int fd)
 }
 
 /*
- * A message is lost, and the device waits with the next one until its events are taken off. Whoever
- * waits next is woken by an interrupt again.
+ * A message is lost, and the device holds the next one back until its events are taken off. The
+ * next client that waits is woken by an interrupt again.
  */
 TEST_F(reset, lost_message)
 {

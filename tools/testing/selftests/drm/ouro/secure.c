@@ -62,13 +62,13 @@ TEST_F(secure, the_master_stores_on_each_engine)
 		{
 			TH_LOG("%s", rings[i].name);
 		}
-		/* no master on a render node, whoever it is */
+		/* no file of a render node is the master */
 		target = gem_create(self->fd, PAGE);
 		EXPECT_EQ(-EPERM, store_mi(self->fd, be, rings[i].ring | I915_EXEC_SECURE, target,
 					   1));
 		EXPECT_EQ(0, gem_read32(self->fd, target, 0));
 	}
-	/* who lets go of the master's place is nobody more */
+	/* after DROP_MASTER the file may not submit secure batches */
 	GOOD(card, DRM_IOCTL_DROP_MASTER, NULL);
 	EXPECT_EQ(-EPERM, store_mi(card, be, I915_EXEC_RENDER | I915_EXEC_SECURE,
 				   gem_create(card, PAGE), 1));

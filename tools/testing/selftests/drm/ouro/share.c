@@ -111,7 +111,7 @@ TEST_F(share, dma_buf_can_be_mapped_and_has_a_size)
 	close(buf);
 }
 
-/* The GPU's work is known to whoever polls the dma-buf. */
+/* A client that polls the dma-buf sees the GPU's work. */
 TEST_F(share, dma_buf_waits_for_the_gpu)
 {
 	__u32 handle = gem_create(self->fd, PAGE);

@@ -305,7 +305,7 @@ TEST_F(spaces, numbers_of_a_client)
 	GOOD(self->fd, DRM_IOCTL_I915_GEM_VM_CREATE, &vm);
 }
 
-/* One object has all of a space but the last page, where the batch is: nobody else has room. */
+/* One object has all of a space but the last page, where the batch is: no other object has room. */
 TEST_F(spaces, all_of_a_space)
 {
 	struct drm_i915_gem_context_param size = { .param = I915_CONTEXT_PARAM_GTT_SIZE };

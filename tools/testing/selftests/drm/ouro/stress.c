@@ -29,7 +29,7 @@ FIXTURE_SETUP(stress)
 {
 	gpu_setup(_metadata, &self->gpu);
 	if (!self->gpu.ouro)
-		SKIP(return, "nobody counts what is left: the driver has no DRM_IOCTL_OURO_STATS");
+		SKIP(return, "what is left is not counted: the driver has no DRM_IOCTL_OURO_STATS");
 	ASSERT_EQ(0, device_of(self->gpu.fd, &self->place));
 	self->crowd = mmap(NULL, sizeof(*self->crowd), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -69,7 +69,7 @@ static void finish(struct __test_metadata *_metadata, pid_t *processes, unsigned
 	}
 }
 
-/* What is left when all have closed all, and that the device works. */
+/* Checks what is left when all files are closed, and that the device works. */
 static void nothing_is_left(struct __test_metadata *_metadata, struct stress_counts *counts)
 {
 	struct drm_ouro_stats stats;

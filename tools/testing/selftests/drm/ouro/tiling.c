@@ -13,13 +13,13 @@
 
 #define TILES(mode_, stride_) { .mode = I915_TILING_##mode_, .stride = (stride_) }
 
-/* Whether the chip has detiling fences. */
+/* True if the chip has detiling fences. */
 static bool has_fences(int fd)
 {
 	return getparam(fd, I915_PARAM_NUM_FENCES_AVAIL) > 0;
 }
 
-/* What a word at this place in memory holds, in the tests below. */
+/* Returns the word at this offset in memory, in the tests below. */
 static __u32 word_at(__u64 at)
 {
 	return 0x5eed0000u ^ (__u32)(at * 2654435761u);
@@ -374,7 +374,10 @@ TEST_F(tiling, more_objects_than_fences)
 	}
 }
 
-/* An object that ends within a row of tiles: what is there is shown, and the rest hurts nobody. */
+/*
+ * An object that ends within a row of tiles: its part is shown, and accesses to the rest do no
+ * harm.
+ */
 TEST_F(tiling, an_object_that_ends_within_a_row)
 {
 	struct tiling t = TILES(X, 2048);
@@ -392,7 +395,7 @@ TEST_F(tiling, an_object_that_ends_within_a_row)
 		ASSERT_EQ(word_at(tiled_offset(&t, at)), peek(&map[at / 4]));
 	/* the first tile of the second row is the object's last page */
 	EXPECT_EQ(word_at(4 * PAGE + 8), peek(&map[(tile_row(&t) + 8) / 4]));
-	/* the second one is nobody's */
+	/* the second one belongs to no object */
 	poke(&map[(tile_row(&t) + 512) / 4], 0x600df00d);
 	for (at = 0; at < size; at += 4)
 		ASSERT_EQ(word_at(at), gem_read32(self->fd, handle, at));
@@ -400,8 +403,8 @@ TEST_F(tiling, an_object_that_ends_within_a_row)
 
 /*
  * One thread writes and reads tiles again and again while the device is reset. Some chips forget
- * their fences then, and until these are written anew a place of the mapping is another one in
- * memory: nobody may see that.
+ * their fences then, and until these are written again an offset of the mapping leads to another
+ * one in memory: no client may see that.
  */
 struct painter {
 	__u32 *map;
@@ -439,7 +442,7 @@ TEST_F(tiling, tiles_are_written_while_the_device_is_reset)
 	if (!has_fences(self->fd))
 		SKIP(return, "the chip has no detiling fences");
 	if (device_is_wedged(self->fd) < 0)
-		SKIP(return, "nobody can ask for a reset here");
+		SKIP(return, "a reset cannot be requested here");
 	ASSERT_EQ(0, tile(self->fd, handle, &t));
 	painter.map = gem_map(self->fd, handle, size, I915_MMAP_OFFSET_GTT);
 	ASSERT_NE(NULL, painter.map);

@@ -135,7 +135,7 @@ static void bus_error(int signal)
 	siglongjmp(no_page, 1);
 }
 
-/* What a word holds; -1 if its page is not there. */
+/* Reads a word; -1 if its page is not there. */
 static long long look(const __u32 *word)
 {
 	struct sigaction action = { .sa_handler = bus_error }, before;
@@ -194,7 +194,7 @@ TEST_F(unbind, mappings_stay)
 		}
 		EXPECT_EQ(value, later)
 		{
-			TH_LOG("%s: a page that nobody had seen", kinds[i].name);
+			TH_LOG("%s: a page that was untouched", kinds[i].name);
 		}
 		EXPECT_EQ(value, other);
 		EXPECT_EQ(value + 1, look(unseen[i] + 1));
@@ -399,7 +399,7 @@ TEST_F(unbind, work_in_flight_and_all_who_wait)
 TEST_F(unbind, removed_with_work_in_flight)
 {
 	if (model_is(&self->place))
-		SKIP(return, "no model: nobody can pull this card");
+		SKIP(return, "no model: this card cannot be pulled");
 	self->removed = true;
 	in_flight(_metadata, &self->gpu, &self->place, true);
 }
@@ -409,7 +409,7 @@ TEST_F(unbind, removed_while_idle)
 	__u32 handle = gem_create(self->fd, PAGE), value = 0x1d1e;
 
 	if (model_is(&self->place))
-		SKIP(return, "no model: nobody can pull this card");
+		SKIP(return, "no model: this card cannot be pulled");
 	self->removed = true;
 	ASSERT_EQ(0, gem_write(self->fd, handle, 0, &value, 4));
 	works(_metadata, &self->gpu);
@@ -540,7 +540,10 @@ static void *map_and_free(void *argument)
 	return NULL;
 }
 
-/* What CONFIG_DMA_API_DEBUG has found so far; nothing if this kernel does not look. */
+/*
+ * Returns the number of errors that CONFIG_DMA_API_DEBUG has found so far; 0 if this kernel lacks
+ * it.
+ */
 static unsigned int dma_errors(void)
 {
 	FILE *file = fopen("/sys/kernel/debug/dma-api/error_count", "r");

@@ -13,7 +13,7 @@
 
 #define SIZE (3 * PAGE)
 
-/* What one line says of a region. */
+/* Returns the number of one line for a region. */
 static long long of_region(int fd, const char *what, const char *region)
 {
 	char key[64];
@@ -23,7 +23,7 @@ static long long of_region(int fd, const char *what, const char *region)
 	return client_usage(fd, key);
 }
 
-/* Whether a region is as told, which is said if not. */
+/* True if a region has these numbers; logs them if not. */
 static bool region_is(int fd, const char *region, long long total, long long shared,
 		      long long resident, long long purgeable)
 {
@@ -43,7 +43,7 @@ static bool region_is(int fd, const char *region, long long total, long long sha
 	return good;
 }
 
-/* Memory that nobody has touched is none; what is not needed, and is there, may be purged. */
+/* Untouched memory counts as none; pages that are resident and DONTNEED count as purgeable. */
 TEST_F(usage, total_resident_purgeable)
 {
 	struct drm_i915_gem_madvise advice = { .madv = I915_MADV_DONTNEED };

@@ -233,7 +233,9 @@ TEST_F(userptr, unmapped_while_the_gpu_uses_it)
 	}
 }
 
-/* Of the same file, and of the same huge page where there are such: nobody waits for the GPU. */
+/*
+ * Memory of the same file, and of the same huge page where there is one: no call waits for the GPU.
+ */
 TEST_F(userptr, memory_beside_it_is_replaced)
 {
 	const __u64 size = 4 << 20, middle = size / 2 - PAGE;
@@ -424,9 +426,9 @@ TEST_F(userptr, a_process_ends_while_the_gpu_uses_its_memory)
 }
 
 /*
- * Its memory goes before its files, and so nobody has closed the contexts yet: what would go on for
- * ever has to be ended, be it the batch that has the memory, or what that batch waits for, in its
- * own ring or on another engine.
+ * A process loses its memory before its files, so its contexts are not closed yet: the kernel must
+ * end an endless batch, be it the one that has the memory or one that it waits for, in the same
+ * ring or on another engine.
  */
 TEST_F(userptr, a_process_ends_while_its_batch_does_not)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * DRM_OURO_CONTEXT_PARAM_WATCHDOG (ouro_drm.h): for how long batches of a
- * context may run. Nobody looks for hangs here: what is ended was ended by the
+ * context may run. The hang check is off here: what is ended was ended by the
  * watchdog.
  */
 #include <stdio.h>
@@ -239,8 +239,8 @@ TEST_F(watchdog, hostile_arguments)
 }
 
 /*
- * A batch without end is over without anybody who looks for hangs; its context is to blame, and all
- * others go on: before, beside and behind it.
+ * The watchdog ends an endless batch without the hang check; the context is guilty, others run on:
+ * those queued behind it, and those on other engines.
  */
 TEST_F(watchdog, a_batch_that_takes_too_long)
 {
@@ -288,7 +288,7 @@ TEST_F(watchdog, a_batch_that_takes_too_long)
 	EXPECT_EQ(0, device_limits(&self->gpu, HANG_MS));
 }
 
-/* The same batch ends by itself where nobody limits it, its context least of all. */
+/* The same batch ends by itself without a limit, also one of its own context. */
 TEST_F(watchdog, a_long_batch_without_it)
 {
 	const struct engine *engine = video_engine(&self->gpu);

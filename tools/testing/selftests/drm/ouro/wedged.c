@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device that no reset helps: nothing runs any more, nobody waits for ever,
+ * A device that no reset helps: nothing runs any more, no client waits without end,
  * memory is still there, and the driver can be taken away and brought back.
  */
 #include <fcntl.h>
@@ -36,7 +36,7 @@ FIXTURE_SETUP(wedged)
 		SKIP(return, "not a model: its resets work when they like");
 }
 
-/* Whatever a test left: the device works afterwards, with its driver bound anew. */
+/* Whatever a test left: the device works afterwards, with its driver bound again. */
 FIXTURE_TEARDOWN(wedged)
 {
 	struct gpu again;
@@ -176,7 +176,7 @@ TEST_F(wedged, others_fences_come_first)
 	close(timeline);
 }
 
-/* The same, but the device goes: it waits for nobody. */
+/* The same, but the device is removed: it waits for no client. */
 TEST_F(wedged, others_fences_and_no_device)
 {
 	const struct engine *engine = &self->gpu.engines[0];
@@ -200,7 +200,7 @@ TEST_F(wedged, others_fences_and_no_device)
 	fence = eb.rsvd2 >> 32;
 	ASSERT_EQ(0, device_unbind(&self->place));
 	EXPECT_EQ(-ENODEV, fence_status(fence));
-	/* nobody is there to be told */
+	/* no process listens for the event */
 	ASSERT_EQ(0, sw_signal(timeline));
 	close(fence);
 	close(foreign);
@@ -287,7 +287,7 @@ TEST_F(wedged, no_master_before_a_reset)
 	spin_free(&spin);
 }
 
-/* Somebody asks for a reset: what runs has failed, what waits has not. */
+/* A reset is requested: what runs has failed, what waits has not. */
 TEST_F(wedged, asked_for)
 {
 	__u32 target = gem_create(self->fd, PAGE);
@@ -312,7 +312,7 @@ TEST_F(wedged, asked_for)
 	}
 }
 
-/* The driver goes while all engines hang: whoever waits wakes. */
+/* The driver is unbound while all engines hang: clients that wait wake. */
 TEST_F(wedged, unbound_while_hung)
 {
 	__u32 target = gem_create(self->fd, PAGE);

@@ -281,7 +281,7 @@ fn what_the_engine_does_is_counted() {
     port.event(&event(Some(1), true, Some(2), true)).unwrap();
     after(&port, (1, 0, 0), "it was at its end when the list came");
     port.event(&event(Some(2), true, None, false)).unwrap();
-    after(&port, (0, 0, 0), "nobody runs");
+    after(&port, (0, 0, 0), "no context runs");
     let _ = port.reset();
     after(&port, (0, 0, 0), "a reset");
 }

@@ -111,7 +111,7 @@ fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), Device
         match request(hw, unit, false, answered) {
             Err(DeviceError::Timeout(_)) => {
                 hw.platform
-                    .warn("a unit of the card did not go to sleep when it was let go");
+                    .warn("a unit of the card did not go to sleep when it was released");
             }
             other => other?,
         }

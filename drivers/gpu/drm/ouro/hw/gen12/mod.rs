@@ -69,9 +69,9 @@ pub static G11: Gen12 = Gen12(Parts::G11);
 /// DG2-G12.
 pub static G12: Gen12 = Gen12(Parts::G12);
 /// ATS-M150: the first part, for servers.
-pub static ATS_M150: Gen12 = Gen12(Parts::G10.and(Parts::SERVER));
+pub static ATS_M150: Gen12 = Gen12(Parts::G10.union(Parts::SERVER));
 /// ATS-M75: the second one.
-pub static ATS_M75: Gen12 = Gen12(Parts::G11.and(Parts::SERVER));
+pub static ATS_M75: Gen12 = Gen12(Parts::G11.union(Parts::SERVER));
 
 /// The BAR of registers and the GGTT (digest §5.2).
 const REGISTER_BAR: u8 = 0;

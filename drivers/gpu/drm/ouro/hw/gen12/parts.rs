@@ -27,8 +27,8 @@ impl Parts {
     /// Any of them.
     pub(super) const ALL: Self = Self(0b1111);
 
-    /// Those of both.
-    pub(super) const fn and(self, other: Self) -> Self {
+    /// Returns the union.
+    pub(super) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -62,11 +62,11 @@ mod tests {
     fn a_card_keeps_what_it_is() {
         let mock = Mock::default();
         let card = |card| Hw { card, ..mock.hw() };
-        let server = Parts::G11.and(Parts::SERVER);
+        let server = Parts::G11.union(Parts::SERVER);
         let hw = card(server.card() | 0x3ff);
         assert_eq!(Parts::of(&hw), server);
         assert!(Parts::of(&hw).any(Parts::G11));
-        assert!(!Parts::of(&hw).any(Parts::G10.and(Parts::G12)));
+        assert!(!Parts::of(&hw).any(Parts::G10.union(Parts::G12)));
         assert!(!Parts::of(&card(0x3ff)).any(Parts::ALL));
     }
 }

@@ -149,7 +149,7 @@ mod tests {
             (Parts::G10, fewer),
             (Parts::G12, fewer),
             (Parts::G11, all),
-            (Parts::G11.and(Parts::SERVER), all),
+            (Parts::G11.union(Parts::SERVER), all),
         ] {
             let commands = within(EngineClass::Render, parts, IMAGE);
             assert_eq!((commands.dwords, commands.lines), (expected, 2));

@@ -13,9 +13,9 @@ use crate::io::Hw;
 const GAM_GROUP: u8 = 1;
 /// Unit of the memory controller that reads go to.
 const CONTROLLER: u8 = 2;
-/// Subslices of a slice; slices by their groups of four subslices, quarters of the memory by eight.
+/// Subslices per slice.
 const SUBSLICES: u32 = 4;
-/// The same of a quarter.
+/// Subslices per memory quarter.
 const QUARTER: u32 = 8;
 
 /// Returns the groups of `n` subslices that have some: a bit each.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Workarounds: registers that are set because the chip has faults, or does better so.
+//! Workarounds: registers that are set because the chip has faults, or is faster so.
 //!
-//! What there is stands in the tables ([`super::faults`]), one for each time at which it is lost:
+//! The tables ([`super::faults`]) list them by the reset that loses their value:
 //!
 //! ```text
 //! CARD      a reset of all               Generation::start
 //! ENGINE    a reset of the engine        Engine::start
-//! CONTEXT   never: it is in each image   Engine::golden, which the first image is made by, and where the
-//!                                        register must be read first, Engine::start
+//! CONTEXT   none: each image has it      Engine::golden, which makes the first image; if the register
+//!                                        must be read first, Engine::start
 //! OPEN      as ENGINE: registers that user space may write for workarounds of its own
 //! ```
 //!
@@ -80,7 +80,7 @@ pub(super) struct Row {
 }
 
 impl Change {
-    /// Both.
+    /// Combines two changes of one register.
     const fn and(self, other: Self) -> Self {
         match (self, other) {
             (
@@ -103,7 +103,7 @@ impl Change {
                 clear: clear | less,
                 set: set | more,
             },
-            // One register is not both.
+            // A register is masked in all rows or in none.
             (one, _) => one,
         }
     }
@@ -416,7 +416,7 @@ mod tests {
         let mut all = common.to_vec();
         all.remove(5);
         all.insert(1, (0xe48c, 0x080c_0808));
-        assert_eq!(written(Parts::G10.and(Parts::SERVER), 0, set), all);
+        assert_eq!(written(Parts::G10.union(Parts::SERVER), 0, set), all);
         // Fields: the other bits stay.
         let held = written(Parts::G11, 0xfff7_ffff, set);
         for (offset, value) in [

@@ -58,7 +58,7 @@ pub(super) const CP_CSQ_CNTL: u32 = 0x0740;
 pub(super) const CP_CSQ_MODE: u32 = 0x0744;
 /// Which scratch registers are repeated in memory (§4.9).
 pub(super) const SCRATCH_UMSK: u32 = 0x0770;
-/// Where.
+/// DMA address of the scratch write-back (§4.9).
 pub(super) const SCRATCH_ADDR: u32 = 0x0774;
 /// What the command processor does.
 pub(super) const CP_STAT: u32 = 0x07c0;
@@ -79,7 +79,7 @@ pub(super) const RBBM_STATUS: u32 = 0x0e40;
 pub(super) const DP_CNTL: u32 = 0x16c0;
 /// [`DP_CNTL`]: columns to the right, rows down, no tiles.
 pub(super) const DP_RIGHT_DOWN: u32 = 3;
-/// The same directions, as others write them.
+/// The same as [`DP_CNTL`], in the layout of later register lists.
 pub(super) const DP_CNTL_XDIR_YDIR_YMAJOR: u32 = 0x16d0;
 /// [`DP_CNTL_XDIR_YDIR_YMAJOR`]: columns to the right (31), rows down (15).
 pub(super) const DP_XDIR_YDIR: u32 = 1 << 31 | 1 << 15;
@@ -109,7 +109,7 @@ pub(super) const GA_ENHANCE: u32 = 0x4274;
 pub(super) const SU_REG_DEST: u32 = 0x42c8;
 /// [`SU_REG_DEST`]: all that there may be.
 pub(super) const ALL_PIPES: u32 = 0xf;
-/// Which units of depth do, RV530.
+/// Mask of Z pipes that following ZB writes reach (RV530).
 pub(super) const FG_ZBREG_DEST: u32 = 0x4be8;
 /// [`FG_ZBREG_DEST`]: both.
 pub(super) const ALL_DEPTH_PIPES: u32 = 3;

@@ -309,11 +309,11 @@ impl<'a> Core<'a> {
     /// A client's request: checked, copied, run to its end.
     fn exec(&mut self, stream: &[u32], objects: &Objects) -> Result<(), usize> {
         let mut copy = vec![0; stream.len()];
-        let checker = self.engine.checker().expect("this chip confines nobody");
+        let checker = self.engine.checker().expect("this chip has no checker");
         let len = match checker.check(stream, objects, &mut copy).plan(false) {
             Plan::Patched(len) => len,
             Plan::Refuse { at, .. } => return Err(at),
-            plan => panic!("this chip confines nobody: {plan:?}"),
+            plan => panic!("this chip does not copy batches: {plan:?}"),
         };
         let shadow = self.page();
         self.memory.put(shadow, &copy[..len]);

@@ -27,7 +27,7 @@ impl WorkItem<1> for Retirer {
     type Pointer = Arc<Retirer>;
 
     fn run(this: Arc<Retirer>) {
-        // Who finds it false after this winds the tick again.
+        // A later `wind()` sees false and queues the tick again.
         this.wound.xchg(false, ordering::Full);
         let (mut idle, mut removed) = (true, false);
         {

@@ -39,7 +39,7 @@ static int __init framebuffer_init(void)
 		platform_driver_unregister(&framebuffer_driver);
 		return PTR_ERR(framebuffer);
 	}
-	/* whoever takes the card unregisters it, and this module still asks about it */
+	/* the driver that takes the card unregisters it, and this module still asks about it */
 	get_device(&framebuffer->dev);
 	return 0;
 }
