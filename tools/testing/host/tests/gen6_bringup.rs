@@ -250,12 +250,12 @@ fn a_flush_that_does_not_end_is_said_and_no_more() {
         let mut m = RingMachine::default();
         m.gpu.inject(Fault::once(Kind::StuckFlush).on(name));
         m.reset().unwrap();
-        assert_eq!(m.warnings("flush"), 0);
+        assert_eq!(m.warnings("TLB invalidation"), 0);
         every_engine_works(&mut m);
         m.gpu
             .inject(Fault::once(Kind::StuckFlush).on(name).forever());
         m.reset().unwrap();
-        assert_eq!(m.warnings("flush"), 1);
+        assert_eq!(m.warnings("TLB invalidation"), 1);
         every_engine_works(&mut m);
     }
 }

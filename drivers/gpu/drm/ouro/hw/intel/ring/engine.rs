@@ -260,7 +260,7 @@ impl RingEngine {
             }
         }
         hw.platform
-            .warn("a command streamer does not end its flush: it may have old translations");
+            .warn("INSTPM: a TLB invalidation does not end: stale translations may remain");
         Ok(())
     }
 
