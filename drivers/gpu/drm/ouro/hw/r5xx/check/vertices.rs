@@ -3,8 +3,8 @@
 //! §4.7).
 
 use super::{
-    super::packets::PacketType,
-    require, slot,
+    super::packets::{command, PacketType, FILLER},
+    opcode, require, slot,
     state::{last_write, State},
     BoOffset, Checked, Cursor, Refused, RELOCATION_DWORDS,
 };
@@ -88,9 +88,18 @@ impl State {
         require(number & !0x3f == 0, Refused::Array)?;
         let number = (number & 0x1f) as usize;
         require((1..=MAX_ARRAYS).contains(&number), Refused::Array)?;
-        // A dword of sizes for each two arrays, and an address for each array.
+        // A dword of sizes for each two arrays, and an address for each array. If the last one is
+        // alone, Mesa's r300 without the vertex engine sends an address for the other as well: the
+        // copy has a filler there, and the documented length.
         let dwords = 1 + number + number.div_ceil(2);
-        require(len == dwords, Refused::Length)?;
+        let pairs = 1 + number.div_ceil(2) * 3;
+        require(len == dwords || len == pairs, Refused::Length)?;
+        if len > dwords {
+            require(cursor.body(at, len)?.last() == Some(&0), Refused::Array)?;
+            cursor.put(at.wrapping_add(dwords), FILLER)?;
+            let header = command(opcode::LOAD_VBPNTR, dwords).ok_or(Refused::Length)?;
+            cursor.put(at.wrapping_sub(1), header)?;
+        }
         let mut next = at.wrapping_add(len);
         let mut arrays = [Array::default(); MAX_ARRAYS];
         for (n, array) in arrays.iter_mut().take(number).enumerate() {
