@@ -3,7 +3,7 @@
 //! Safe abstractions that the kernel crate lacks. `Documentation/gpu/ouro/kernel-crate.rst`
 //! describes them.
 //!
-//! All `unsafe` of the project is here. A driver on top of this crate can say
+//! All `unsafe` of the module is here. A driver on top of this crate can say
 //! `#![deny(unsafe_code)]`. The style is that of the kernel crate: a C object is a transparent type
 //! behind [`ARef`](kernel::sync::aref::ARef), the requirements of C functions are types or
 //! lifetimes, and operations that allocate return `Result` and are done beforehand.

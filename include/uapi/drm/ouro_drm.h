@@ -105,10 +105,20 @@ struct drm_ouro_engine {
 };
 
 /**
+ * enum drm_ouro_region_kind - where a region's memory is
+ */
+enum drm_ouro_region_kind {
+	/** @OURO_REGION_SYSTEM: system memory */
+	OURO_REGION_SYSTEM = 0,
+	/** @OURO_REGION_LOCAL: memory of the device (VRAM) */
+	OURO_REGION_LOCAL = 1,
+};
+
+/**
  * struct drm_ouro_region - one kind of memory
  */
 struct drm_ouro_region {
-	/** @kind: 0 system memory, 1 memory of the device */
+	/** @kind: enum drm_ouro_region_kind */
 	__u16 kind;
 	/** @instance: number within the kind */
 	__u16 instance;
@@ -187,7 +197,7 @@ struct drm_ouro_stats {
 	__u64 object_pages;
 	/** @contexts: contexts alive */
 	__u64 contexts;
-	/** @fences: requests not yet retired */
+	/** @fences: requests published and not yet retired */
 	__u64 fences;
 	/**
 	 * @table_flushes: writes that let changed table entries take effect: one for each
@@ -234,7 +244,8 @@ struct drm_ouro_stats {
  * over by the CPU's clock; if it is longer, batches may run for longer than the limit in
  * proportion.
  *
- * Errors, of both calls: -ENODEV if no engine of the device has a watchdog; -EINVAL for another
+ * Errors, of both calls: -ENOENT if there is no such context (no case at its creation), before all
+ * others; -ENODEV if no engine of the device has a watchdog; -EINVAL for another
  * size, flags, an engine that is not there or has none, and a limit beyond what the counter can be
  * told (1000 to 343597383 microseconds on Ivy Bridge); -EFAULT. Nothing is changed then.
  */

@@ -6,7 +6,9 @@
 //! | --- | --- |
 //! | [`driver`] | PCI and DRM: probe, unbind, power |
 //! | [`device`] | the driver's types for the DRM core |
+//! | [`file`] | an open file: its contexts, VMs and quota |
 //! | [`look`] | probing a device before it is changed |
+//! | [`platform`] | configuration space, the host bridge, the bus |
 //! | [`hardware`] | the device's registers and state |
 //! | [`gpu`] | the device's core |
 //! | [`power`] | suspend, resume, shutdown |
@@ -19,7 +21,7 @@
 //! | [`sysfs`], [`debugfs`], [`fdinfo`] | files for tools and tests |
 //!
 //! The backends are in crate `ouro_hw`, structures that do not need the kernel in `ouro_core`, and
-//! additions to the kernel crate in `ouro_kernel`, where all `unsafe` is.
+//! additions to the kernel crate in `ouro_kernel`, where all `unsafe` of the module is.
 
 #![deny(unsafe_code)]
 

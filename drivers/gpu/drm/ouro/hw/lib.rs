@@ -4,12 +4,13 @@
 //! There is one folder per generation (`gen6/`, ...), `intel/` for what several Intel generations
 //! share, and beside them the traits through which the core uses a backend. This crate does not
 //! depend on the kernel: registers, memory and time come in through [`io`], so that the same code
-//! runs in the module, in host unit tests, under Miri and fuzzers, and against a GPU model in the
-//! same process. It does not allocate, take locks or know processes.
+//! runs in the module, in host unit tests, under fuzzers, and against a GPU model in the same
+//! process. It does not allocate, take locks or know processes.
 //!
 //! How the pieces play together:
 //!
-//! 1. [`chips::lookup`] turns a PCI id into a [`Chip`]: the one `match` on the generation.
+//! 1. [`chips::lookup`] finds the [`Chip`] of a PCI id in the table [`chips::ALL`], the one place
+//!    that selects a generation.
 //! 2. [`Generation::probe`] reports what the chip has: a [`Topology`]. The core allocates memory
 //!    and addresses accordingly.
 //! 3. [`Generation::start`] and [`Engine::start`] bring it up.

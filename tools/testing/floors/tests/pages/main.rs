@@ -5,6 +5,7 @@
 
 mod abi;
 mod links;
+mod names;
 mod tree;
 
 use std::{collections::BTreeSet, fs};
