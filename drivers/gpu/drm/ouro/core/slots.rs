@@ -2,6 +2,14 @@
 //! A small number of slots of the same size, given out in runs: a bit for each. Where most runs are
 //! short, and few are taken, this costs less than the trees of [`range`](crate::range).
 
+/// Returns whether an owner may take `count` more slots of `free` ones, beside the `own` ones that it
+/// has. What it has then may be no more than what is left to others: alone it gets half of all, and
+/// beside other owners that take what they can get, as much as each of them; and an owner that comes
+/// later still finds some. The first run of an owner may take whatever is free.
+pub const fn may_take(own: usize, count: usize, free: usize) -> bool {
+    own == 0 || own.saturating_add(count) <= free.saturating_sub(count)
+}
+
 /// `64 * WORDS` slots.
 #[derive(Clone, Debug)]
 pub struct Slots<const WORDS: usize> {
@@ -79,6 +87,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::vec::Vec;
+
+    #[test]
+    fn an_owner_leaves_as_much_as_it_has() {
+        // One owner takes runs of 64 of 512 slots: half of them.
+        let mut own = 0;
+        while may_take(own, 64, 512 - own) {
+            own += 64;
+        }
+        assert_eq!(own, 256);
+        // Three owners in turns leave some for a fourth one.
+        let (mut owns, mut free, mut any) = ([0; 3], 512, true);
+        while core::mem::take(&mut any) {
+            for own in &mut owns {
+                if may_take(*own, 16, free) {
+                    (*own, free, any) = (*own + 16, free - 16, true);
+                }
+            }
+        }
+        assert_eq!((owns, free), ([128; 3], 128));
+        // The first run is not limited, so that the largest one fits.
+        assert!(may_take(0, 128, 128));
+        assert!(!may_take(1, 128, 128));
+    }
 
     #[test]
     fn the_first_run_that_is_long_enough_is_taken() {

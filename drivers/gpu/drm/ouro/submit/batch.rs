@@ -97,7 +97,8 @@ impl Exec {
             Source::Stream(stream) => {
                 let dev = self.gpu.hardware().dev();
                 let (checker, pool) = checker.zip(self.gpu.pool()).ok_or(EINVAL)?;
-                let done = stream.check(dev, checker, pool, &self.objects);
+                let share = self.context.holder().ok_or(EINVAL)?.pool_share();
+                let done = stream.check(dev, checker, pool, share, &self.objects);
                 let (shadow, len) = done.map_err(or_wait)?;
                 return Ok(Ready::copy(shadow, len, None));
             }
@@ -142,6 +143,7 @@ impl Exec {
             return Err(EINVAL.into());
         };
         let pool = self.gpu.pool().ok_or(EINVAL)?;
+        let share = self.context.holder().ok_or(EINVAL)?.pool_share();
         let object = &self.objects.get(index).ok_or(EINVAL)?.object;
         // Another batch may be writing this one.
         if !object.resv().test_signaled(Usage::Write) {
@@ -164,7 +166,7 @@ impl Exec {
             match verdict.plan(self.gpu.hardware().topology().confines()) {
                 Plan::Unchanged(len) => {
                     let copy = scratch.get(..len).ok_or(EINVAL)?;
-                    Ok(Some((pool.keep(copy)?, size_of_val(copy) as u32)))
+                    Ok(Some((pool.keep(copy, share)?, size_of_val(copy) as u32)))
                 }
                 Plan::Object => Ok(None),
                 // A patched batch has no buffer here.

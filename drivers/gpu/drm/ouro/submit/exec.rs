@@ -41,6 +41,7 @@ use super::{
 };
 use crate::{
     gem::{
+        leave::Attempts,
         shrink::Relief,
         userptr::{self, Pinned},
         Object,
@@ -261,9 +262,12 @@ impl Exec {
     }
 
     /// Prepares the context; evicts what does not need its GGTT address. If everything is in use,
-    /// waits until requests are retired. The caller holds no locks. Errors: those of
-    /// [`Executor::prepare`], `ERESTARTSYS`, `EIO`, `ENODEV`.
+    /// waits until requests are retired. On execlist engines, contexts keep what they have for as
+    /// long as they exist, whatever is retired: there the wait has a limit. The caller holds no
+    /// locks. Errors: those of [`Executor::prepare`], `ERESTARTSYS`, `EIO`, `ENODEV`.
     fn prepare(&self) -> Result<InUse> {
+        let mut attempts = Attempts::new();
+        let ends = self.target.engine().has_lists();
         loop {
             match self.gpu.prepare(&self.context, &self.target) {
                 Err(e) if e == ENOSPC => {}
@@ -274,7 +278,7 @@ impl Exec {
             if evict::evict_one(&self.gpu, self.gpu.lacks_in(&self.context, &self.target)) {
                 continue;
             }
-            if live == 0 {
+            if live == 0 || (ends && !attempts.are_left(self.gpu.bo_device())) {
                 return Err(ENOSPC);
             }
             self.gpu.working()?;

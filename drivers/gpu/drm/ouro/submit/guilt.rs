@@ -20,7 +20,7 @@ use kernel::{
 };
 use ouro_kernel::task::Client;
 
-use super::busy::Busy;
+use super::{busy::Busy, pool::PoolShare};
 
 /// Nanoseconds within which hangs count together.
 const WINDOW_NS: u64 = 60_000_000_000;
@@ -93,6 +93,7 @@ pub(crate) struct Holder {
     banned: Atomic<bool>,
     /// The time that engines have worked for it.
     busy: Busy,
+    pool_share: Arc<PoolShare>,
 }
 
 impl Holder {
@@ -104,6 +105,7 @@ impl Holder {
                 since: Atomic::new(0),
                 banned: Atomic::new(false),
                 busy: Busy::new(),
+                pool_share: PoolShare::new()?,
             },
             GFP_KERNEL,
         )?)
@@ -121,6 +123,11 @@ impl Holder {
     /// Returns the time that engines have worked for it.
     pub(crate) fn busy(&self) -> &Busy {
         &self.busy
+    }
+
+    /// Returns its share of the pool of checked batches.
+    pub(super) fn pool_share(&self) -> &Arc<PoolShare> {
+        &self.pool_share
     }
 
     /// A context of the client was banned.

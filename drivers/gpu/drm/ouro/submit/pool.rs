@@ -8,6 +8,7 @@
 
 use core::ops::Range;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     new_mutex,
     prelude::*,
     sync::{
@@ -15,7 +16,7 @@ use kernel::{
         Arc, Mutex,
     },
 };
-use ouro_core::slots::Slots;
+use ouro_core::slots::{self, Slots};
 use ouro_hw::{
     coherence::KernelUse,
     types::{GpuAddr, PAGE_SIZE},
@@ -30,6 +31,28 @@ use crate::{
 /// Pages of the pool: 2 MiB.
 const PAGES: u32 = 512;
 
+/// The pages under the lock.
+struct Pages {
+    slots: Slots<{ PAGES as usize / 64 }>,
+    /// Number of free pages.
+    free: usize,
+}
+
+/// A client's share of the pool. It holds pages until its requests are retired, also while they are
+/// blocked, and others need some meanwhile.
+pub(crate) struct PoolShare {
+    /// Number of its pages. Changed under the pool's lock.
+    pages: Atomic<u32>,
+}
+
+impl PoolShare {
+    /// Creates the share of a new client. Errors: `ENOMEM`.
+    pub(crate) fn new() -> Result<Arc<Self>> {
+        let pages = Atomic::new(0);
+        Ok(Arc::new(Self { pages }, GFP_KERNEL_ACCOUNT)?)
+    }
+}
+
 /// The pool of a device.
 #[pin_data]
 pub(crate) struct Pool {
@@ -37,7 +60,7 @@ pub(crate) struct Pool {
     mapping: Mapping,
     backing: Arc<Backing>,
     #[pin]
-    pages: Mutex<Slots<{ PAGES as usize / 64 }>>,
+    pages: Mutex<Pages>,
     /// A buffer for the next batch to check. A caller takes it and leaves an empty one for others.
     #[pin]
     scratch: Mutex<KVVec<u32>>,
@@ -52,6 +75,7 @@ pub(crate) struct Shadow {
     pool: Arc<Pool>,
     first: u32,
     count: u32,
+    share: Arc<PoolShare>,
 }
 
 impl Pool {
@@ -75,7 +99,10 @@ impl Pool {
             try_pin_init!(Self {
                 mapping,
                 backing,
-                pages <- new_mutex!(Slots::default(), "ouro_pool"),
+                pages <- new_mutex!(Pages {
+                    slots: Slots::default(),
+                    free: PAGES as usize,
+                }, "ouro_pool"),
                 scratch <- new_mutex!(KVVec::new(), "ouro_scratch"),
                 copies: Atomic::new(0),
                 originals: Atomic::new(0),
@@ -84,18 +111,29 @@ impl Pool {
         )
     }
 
-    /// Copies a batch to the pool. Errors: `ENOSPC` while the pool is full, `EINVAL` for a batch
-    /// above the limit, `ENOMEM`.
-    pub(crate) fn keep(self: &Arc<Self>, dwords: &[u32]) -> Result<Shadow> {
+    /// Copies a client's batch to the pool. Errors: `ENOSPC` while the pool is full, or the client has
+    /// its share of it; `EINVAL` for a batch above the limit, `ENOMEM`.
+    pub(crate) fn keep(self: &Arc<Self>, dwords: &[u32], share: &Arc<PoolShare>) -> Result<Shadow> {
         if dwords.is_empty() || dwords.len() > Self::MAX_BATCH_DWORDS {
             return Err(EINVAL);
         }
         let count = (dwords.len() * 4).div_ceil(PAGE_SIZE as usize);
-        let first = self.pages.lock().take(count).ok_or(ENOSPC)?;
+        let first = {
+            let mut pages = self.pages.lock();
+            let own = share.pages.load(ordering::Relaxed);
+            if !slots::may_take(own as usize, count, pages.free) {
+                return Err(ENOSPC);
+            }
+            let first = pages.slots.take(count).ok_or(ENOSPC)?;
+            pages.free -= count;
+            share.pages.store(own + count as u32, ordering::Relaxed);
+            first
+        };
         let shadow = Shadow {
             pool: self.clone(),
             first: first as u32,
             count: count as u32,
+            share: share.clone(),
         };
         self.backing.write_words(shadow.offset(), dwords)?;
         Ok(shadow)
@@ -163,6 +201,11 @@ impl Shadow {
 impl Drop for Shadow {
     fn drop(&mut self) {
         let (first, count) = (self.first as usize, self.count as usize);
-        self.pool.pages.lock().give(first, count);
+        let mut pages = self.pool.pages.lock();
+        pages.slots.give(first, count);
+        pages.free += count;
+        let own = self.share.pages.load(ordering::Relaxed);
+        let left = own.saturating_sub(self.count);
+        self.share.pages.store(left, ordering::Relaxed);
     }
 }

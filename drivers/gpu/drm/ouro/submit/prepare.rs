@@ -24,10 +24,13 @@ use super::{
     request::{Awake, Work},
     Context, Engine, Executor,
 };
-use crate::gem::{
-    image::Image,
-    root::{Owned, Root},
-    Space,
+use crate::{
+    gem::{
+        image::Image,
+        root::{Owned, Root},
+        Space,
+    },
+    vm::Whose,
 };
 
 /// Milliseconds between looks at a quota that is used up.
@@ -185,13 +188,18 @@ impl Executor {
         if let Some(space) = context.space() {
             return Ok(space);
         }
-        context.make_space(|| self.new_space())
+        let whose = match context.holder() {
+            Some(_) => Whose::Client,
+            None => Whose::Kernel,
+        };
+        context.make_space(|| self.new_space(whose))
     }
 
     /// Creates a PPGTT for contexts. Errors: `ENODEV` on chips without PPGTTs per context, `ENOSPC`
     /// if there is no room for its tables, `ENOMEM`.
-    pub(crate) fn new_space(&self) -> Result<Arc<OwnSpace>> {
-        let space = Space::own(self.hardware().clone(), self.dma_device(), self.tables())?;
+    pub(crate) fn new_space(&self, whose: Whose) -> Result<Arc<OwnSpace>> {
+        let hardware = self.hardware().clone();
+        let space = Space::own(hardware, self.dma_device(), self.tables(), whose)?;
         let root = match self.hardware().topology().space {
             Translation::PerContextDirectory { .. } => {
                 Some(Owned::new(self.hardware(), self.space(), &space)?)

@@ -16,7 +16,7 @@ use ouro_kernel::{drm::print, lazy::LazyVec};
 
 use super::{
     exec::Entry,
-    pool::{Pool, Shadow},
+    pool::{Pool, PoolShare, Shadow},
 };
 
 /// The BO that a relocation names.
@@ -98,6 +98,7 @@ impl Stream {
         dev: &Device,
         checker: &dyn Checker,
         pool: &Arc<Pool>,
+        share: &Arc<PoolShare>,
         objects: &[Entry],
     ) -> Result<(Shadow, u32)> {
         let named = Named {
@@ -123,6 +124,6 @@ impl Stream {
             }
         };
         let copy = copy.ok_or(EINVAL)?;
-        Ok((pool.keep(copy)?, size_of_val(copy) as u32))
+        Ok((pool.keep(copy, share)?, size_of_val(copy) as u32))
     }
 }

@@ -19,7 +19,7 @@ use ouro_kernel::{mmio, pages::DmaPages, pci::DmaDevice, Caching};
 
 use super::{
     global::system,
-    store::{Table, TableStore},
+    store::{Table, TableStore, Whose},
 };
 
 /// Most levels of a format.
@@ -38,6 +38,7 @@ struct Node {
 pub(super) struct Levels {
     format: &'static dyn PageTable,
     store: Arc<TableStore>,
+    whose: Whose,
     _scratch: DmaPages,
     /// The tables that lead to the scratch page: one for each level except the highest.
     _holes: KVec<Table>,
@@ -64,6 +65,7 @@ impl Levels {
     /// `ENOSPC` if the store is full, `ENOMEM`, `EINVAL` if the format does not fit.
     pub(super) fn new(
         store: &Arc<TableStore>,
+        whose: Whose,
         dma: &Arc<DmaDevice>,
         format: &'static dyn PageTable,
         bits: u8,
@@ -84,7 +86,7 @@ impl Levels {
         for (level, hole) in holes.iter_mut().take(levels).enumerate() {
             *hole = entry;
             if level + 1 < levels {
-                let table = store.take()?;
+                let table = store.take(whose)?;
                 table.fill(per_table, entry);
                 entry = format.directory_entry_of(table.page()).ok_or(EINVAL)?;
                 scratch.push(table, GFP_KERNEL)?;
@@ -93,6 +95,7 @@ impl Levels {
         let top = levels - 1;
         let root = node(
             store,
+            whose,
             per_table,
             top,
             holes.get(top).copied().ok_or(EINVAL)?,
@@ -101,6 +104,7 @@ impl Levels {
         Ok(Self {
             format,
             store: store.clone(),
+            whose,
             _scratch: page,
             _holes: scratch,
             holes,
@@ -129,7 +133,7 @@ impl Levels {
         // So that it can be removed where allocation is not allowed.
         let most = self.count + 1;
         spare.reserve(most, GFP_KERNEL)?;
-        let node = node(&self.store, self.per_table, level, hole)?;
+        let node = node(&self.store, self.whose, self.per_table, level, hole)?;
         self.count = most;
         Ok(node)
     }
@@ -261,7 +265,13 @@ impl Levels {
 }
 
 /// Allocates a table of a level, with unused entries.
-fn node(store: &Arc<TableStore>, per_table: usize, level: usize, hole: u64) -> Result<KBox<Node>> {
+fn node(
+    store: &Arc<TableStore>,
+    whose: Whose,
+    per_table: usize,
+    level: usize,
+    hole: u64,
+) -> Result<KBox<Node>> {
     let mut below = KVVec::new();
     if level != 0 {
         below.reserve(per_table, GFP_KERNEL)?;
@@ -269,7 +279,7 @@ fn node(store: &Arc<TableStore>, per_table: usize, level: usize, hole: u64) -> R
             below.push(None, GFP_KERNEL)?;
         }
     }
-    let table = store.take()?;
+    let table = store.take(whose)?;
     table.fill(per_table, hole);
     let node = Node {
         table,

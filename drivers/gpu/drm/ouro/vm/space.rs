@@ -30,7 +30,7 @@ use super::{
     levels::Levels,
     place::Place,
     population::{Departed, Entrance, Occupant, Population, Tenant},
-    store::TableStore,
+    store::{TableStore, Whose},
 };
 use crate::{hardware::Hardware, look::Lit};
 
@@ -224,18 +224,19 @@ impl<T: Tenant> Space<T> {
     }
 
     /// Creates a PPGTT for contexts, on chips with a PPGTT per context; `store` is for tables in
-    /// VRAM. Errors: `ENOSPC` if there is no room for its tables, `ENOMEM`, `ENODEV` on other
+    /// VRAM, `whose` the space is. Errors: `ENOSPC` if there is no room for its tables, `ENOMEM`, `ENODEV` on other
     /// chips.
     pub(crate) fn own(
         hardware: Arc<Hardware>,
         dma: &Arc<DmaDevice>,
         store: Option<&Arc<TableStore>>,
+        whose: Whose,
     ) -> Result<Arc<Self>> {
         let topology = hardware.topology();
         match topology.space {
             Translation::PerContext { bits, kept, tables } => {
                 let pages = (1u64 << (bits - PAGE_SIZE.ilog2() as u8)) - u64::from(kept);
-                let levels = Levels::new(store.ok_or(ENODEV)?, dma, tables, bits)?;
+                let levels = Levels::new(store.ok_or(ENODEV)?, whose, dma, tables, bits)?;
                 let inner = Inner {
                     population: Population::new(0..pages)?,
                     own: Some(Own::Levels(levels)),

@@ -50,9 +50,27 @@ impl Kept {
     }
 }
 
+/// Tables that are left to the kernel's own space: all that its 4 GB of addresses can take, 2048 of
+/// the lowest level and a few above them. A move out of VRAM that found none would keep the machine
+/// from sleeping.
+const RESERVED: usize = 2064;
+
+/// Whose space a table is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The kernel's own space.
+    Kernel,
+    /// A client's.
+    Client,
+}
+
 /// The state under the lock.
 struct Inner {
     population: Population<()>,
+    /// Number of free pages.
+    free: usize,
+    /// Number of pages that the kernel's space may still need.
+    reserved: usize,
     /// Allocated pages, a bit each.
     taken: KVVec<u64>,
     kept: Kept,
@@ -96,6 +114,9 @@ impl TableStore {
         let pages = window.len() / PAGE_SIZE as usize;
         let inner = Inner {
             population: Population::new(0..pages as u64)?,
+            free: pages,
+            // A small store is shared.
+            reserved: RESERVED.min(pages / 2),
             taken: KVVec::from_elem(0, pages.div_ceil(BITS), GFP_KERNEL)?,
             kept: Kept::default(),
         };
@@ -203,9 +224,9 @@ impl TableStore {
         }
     }
 
-    /// Allocates a table; its contents are undefined. Errors: `ENOSPC` if the store is full,
-    /// `EBUSY` while the device sleeps, `ENOMEM`.
-    pub(super) fn take(self: &Arc<Self>) -> Result<Table> {
+    /// Allocates a table; its contents are undefined. Errors: `ENOSPC` if the store is full, but for
+    /// what is reserved for the kernel; `EBUSY` while the device sleeps, `ENOMEM`.
+    pub(super) fn take(self: &Arc<Self>, whose: Whose) -> Result<Table> {
         let want = Want {
             size: 1,
             align: 1,
@@ -215,11 +236,19 @@ impl TableStore {
         if self.asleep.load(ordering::Relaxed) {
             return Err(EBUSY);
         }
+        if whose == Whose::Client && inner.free <= inner.reserved {
+            return Err(ENOSPC);
+        }
         let page = inner.population.take(&[want], Colour::Plain)?;
         inner.mark(page, true);
+        inner.free = inner.free.saturating_sub(1);
+        if whose == Whose::Kernel {
+            inner.reserved = inner.reserved.saturating_sub(1);
+        }
         Ok(Table {
             store: self.clone(),
             page,
+            whose,
         })
     }
 }
@@ -228,6 +257,7 @@ impl TableStore {
 pub(super) struct Table {
     store: Arc<TableStore>,
     page: u64,
+    whose: Whose,
 }
 
 impl Table {
@@ -260,6 +290,10 @@ impl Drop for Table {
     fn drop(&mut self) {
         let mut inner = self.store.inner.lock();
         inner.mark(self.page, false);
+        inner.free = inner.free.saturating_add(1);
+        if self.whose == Whose::Kernel {
+            inner.reserved = inner.reserved.saturating_add(1);
+        }
         let departed = inner.population.give(self.page, 1, Colour::Plain);
         drop(inner);
         drop(departed);

@@ -11,6 +11,7 @@ use crate::{
     device::{Device, DrmFile},
     file::File,
     submit::Context,
+    vm::Whose,
 };
 
 /// Priorities that user space can set, and the default one.
@@ -167,7 +168,7 @@ pub(super) fn vm_create(
     require(arg.flags == 0)?;
     // No extension is known.
     extension::walk(arg.extensions, |_, _| Err(EINVAL))?;
-    arg.vm_id = client.add_space(client.gpu().new_space()?)?;
+    arg.vm_id = client.add_space(client.gpu().new_space(Whose::Client)?)?;
     Ok(())
 }
 
