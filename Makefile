@@ -63,7 +63,7 @@ check-gl:
 	@$(vm)/piglit --gpu "$(if $(call said,GPU),$(GPU),rv515)" --kernel "$(kernel)" $(call option,LIST,list) $(call option,LIMIT,limit)
 
 check-replay:
-	@$(vm)/replay
+	@$(vm)/replay $(call option,GPU,gpu)
 
 check-trace:
 	@$(vm)/perfetto --gpu "$(gpu)"

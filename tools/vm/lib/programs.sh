@@ -10,6 +10,9 @@ BIN_DIR=$OURO_TOP/build/bin
 MODEL_BIN=$BIN_DIR/gpu-model
 SELFTESTS=$OURO_TOP/build/selftests
 EXAMPLES=$OURO_TOP/build/examples
+# The words of tools/vm/build, each with a function build_WORD here.
+# shellcheck disable=SC2034 # for tools/vm/build
+PROGRAMS='model peer draw truth decode compare selftests exec-cost cs-cost life-cost frame-cost profile'
 
 # cargo_program PACKAGE [CARGO-ARGUMENT...]: builds the package's binary into build/bin.
 cargo_program() {
@@ -119,7 +122,7 @@ model_known() {
 # building WHAT FILE: a message before a first build, which may take more than a minute without output.
 building() { [ -e "$2" ] || say "building: $1, for the first time ..."; }
 
-# build_program model|draw|selftests|peer|truth|compare: builds it with one line on the terminal, and
+# build_program NAME: builds one of PROGRAMS with one line on the terminal, and
 # the compiler's output only if it fails.
 build_program() {
     local what=$1 log=$OURO_TOP/build/log/$1.log begin=$SECONDS
