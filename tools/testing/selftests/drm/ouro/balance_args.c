@@ -64,6 +64,10 @@ TEST_F(balance_args, arguments)
 	ext.num_siblings = 0;
 	EXPECT_EQ(0, with_list(self->fd, &list, &context));
 	EXPECT_EQ(-EINVAL, probe(self->fd, context, 0));
+	/* a chain that bites its own tail, without a place that is taken */
+	ext.base.next_extension = U64(&ext);
+	EXPECT_EQ(-E2BIG, with_list(self->fd, &list, &context));
+	ext.base.next_extension = 0;
 	ext.num_siblings = 1;
 	EXPECT_EQ(0, with_list(self->fd, &list, &context));
 	EXPECT_EQ(-ENOENT, probe(self->fd, context, 0));

@@ -497,6 +497,10 @@ TEST_F(discrete, what_is_refused)
 	struct drm_i915_gem_mmap_offset map = { .flags = I915_MMAP_OFFSET_WC };
 	struct drm_i915_gem_caching caching = { .caching = I915_CACHING_CACHED };
 	struct drm_i915_gem_set_domain domain = { .read_domains = I915_GEM_DOMAIN_CPU };
+	__u64 data = 0;
+	struct drm_i915_gem_pread get = { .size = sizeof(data), .data_ptr = U64(&data) };
+	struct drm_i915_gem_pwrite put = { .size = sizeof(data), .data_ptr = U64(&data) };
+	struct drm_i915_gem_mmap old = { .size = PAGE };
 	struct drm_i915_gem_relocation_entry reloc = {};
 	struct drm_i915_gem_exec_object2 objects[2] = {};
 	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(objects), .buffer_count = 2 };
@@ -507,6 +511,13 @@ TEST_F(discrete, what_is_refused)
 	map.handle = target;
 	caching.handle = target;
 	domain.handle = target;
+	get.handle = target;
+	put.handle = target;
+	old.handle = target;
+	BAD(self->fd, DRM_IOCTL_I915_GEM_PREAD, &get, EOPNOTSUPP);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_PWRITE, &put, EOPNOTSUPP);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP, &old, EOPNOTSUPP);
+	BAD(self->fd, DRM_IOCTL_I915_GEM_GET_CACHING, &caching, ENODEV);
 	BAD(self->fd, DRM_IOCTL_I915_GEM_MMAP_OFFSET, &map, ENODEV);
 	BAD(self->fd, DRM_IOCTL_I915_GEM_SET_CACHING, &caching, ENODEV);
 	BAD(self->fd, DRM_IOCTL_I915_GEM_SET_DOMAIN, &domain, ENODEV);
