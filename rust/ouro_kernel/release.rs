@@ -131,8 +131,8 @@ impl Drop for Guard {
     }
 }
 
-/// How many releases run at a time. They contend for the same locks, and for each one that sleeps the
-/// kernel wakes another worker: a burst of them would get hundreds.
+/// How many releases run at a time. They contend for the same locks, and for each one that sleeps
+/// the kernel wakes another worker: a burst of them would get hundreds.
 const ACTIVE: c_int = 4;
 
 /// A queue that is destroyed when this is dropped.
