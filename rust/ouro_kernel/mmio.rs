@@ -106,8 +106,8 @@ impl Mapping {
         }
     }
 
-    /// Writes consecutive 64-bit words, each in one access; no effect if one is outside of the mapping or
-    /// `offset` is not a multiple of 8. Not ordered before later writes to other memory.
+    /// Writes consecutive 64-bit words, each in one access; no effect if one is outside of the
+    /// mapping or `offset` is not a multiple of 8. Not ordered before later writes to other memory.
     pub fn write64s(&self, offset: usize, values: &[u64]) {
         let (Some(p), Some(())) = (self.at(offset, 8), self.inside(offset, size_of_val(values)))
         else {
@@ -313,8 +313,8 @@ impl Bar {
         }
     }
 
-    /// Writes consecutive 64-bit words in one read section, as [`Mapping::write64s()`]. There should
-    /// not be many more than a page of them.
+    /// Writes consecutive 64-bit words in one read section, as [`Mapping::write64s()`]. There
+    /// should not be many more than a page of them.
     pub fn write64s(&self, offset: usize, values: &[u64]) {
         if let Some(m) = self.access() {
             m.write64s(offset, values);

@@ -52,8 +52,8 @@ pub trait Driver: pci::Driver + 'static {
     }
 }
 
-/// Saves the device's configuration space. A device of which the driver has saved it keeps its power
-/// state when the machine sleeps.
+/// Saves the device's configuration space. A device of which the driver has saved it keeps its
+/// power state when the machine sleeps.
 pub fn save_config(pdev: &pci::Device<Bound>) {
     // SAFETY: The device is bound.
     unsafe { bindings::pci_save_state(raw_pci(pdev)) };

@@ -144,8 +144,8 @@ impl Drop for Guard {
     }
 }
 
-/// How many releases run at a time. They contend for the same locks, and for each one that sleeps the
-/// kernel wakes another worker: a burst of them would get hundreds.
+/// How many releases run at a time. They contend for the same locks, and for each one that sleeps
+/// the kernel wakes another worker: a burst of them would get hundreds.
 const ACTIVE: c_int = 4;
 /// Same, of releases that wait for a process: one that waits long must not delay those for others.
 const ACTIVE_PATIENT: c_int = 64;

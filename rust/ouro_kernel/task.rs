@@ -56,8 +56,8 @@ impl Client {
     }
 }
 
-/// While it lives, allocations of the task do not reclaim memory, and may use the reserves. For a few
-/// small allocations while reclaim may wait for the caller.
+/// While it lives, allocations of the task do not reclaim memory, and may use the reserves. For a
+/// few small allocations while reclaim may wait for the caller.
 pub struct NoReclaim(c_uint, PhantomData<*mut ()>);
 
 impl NoReclaim {

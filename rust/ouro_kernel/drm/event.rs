@@ -11,7 +11,8 @@ use super::{Device, Driver};
 impl<D: Driver> Device<D> {
     /// Returns the number n of its primary node `card<n>`. Any context.
     pub fn card(&self) -> u32 {
-        // SAFETY: A device has a primary minor for as long as it lives, whose number does not change.
+        // SAFETY: A device has a primary minor for as long as it lives, whose number does not
+        // change.
         unsafe { (*(*self.as_raw()).primary).index as u32 }
     }
 

@@ -15,9 +15,9 @@ use super::{Device, Driver, File};
 /// May be called on the render node.
 pub const RENDER_ALLOW: u32 = bindings::drm_ioctl_flags_DRM_RENDER_ALLOW;
 
-/// The ioctls of 32-bit programs. The core has those of its own ioctls; it passes a driver's on, with
-/// as many bytes as the program has given. A handler whose argument has a pointer or `long` in it
-/// must look at [`task::is_compat()`](crate::task::is_compat).
+/// The ioctls of 32-bit programs. The core has those of its own ioctls; it passes a driver's on,
+/// with as many bytes as the program has given. A handler whose argument has a pointer or `long` in
+/// it must look at [`task::is_compat()`](crate::task::is_compat).
 #[cfg(CONFIG_COMPAT)]
 pub(crate) const COMPAT: Compat = Some(crate::raw::drm_compat_ioctl);
 /// Without support of 32-bit programs.

@@ -116,8 +116,8 @@ impl<T: DriverObject> Object<T> {
         unsafe { Self::take(bindings::drm_gem_object_lookup(file.as_raw(), handle)) }.ok_or(ENOENT)
     }
 
-    /// Calls `f` with the object of a handle, under a spinlock: `f` must not sleep, or drop the last
-    /// reference of an object.
+    /// Calls `f` with the object of a handle, under a spinlock: `f` must not sleep, or drop the
+    /// last reference of an object.
     ///
     /// Errors: `ENOENT`.
     pub fn with<R>(file: &File<T::Driver>, handle: u32, f: impl FnOnce(&Self) -> R) -> Result<R> {

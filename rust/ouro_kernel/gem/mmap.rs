@@ -147,8 +147,8 @@ impl Fault<'_> {
         Ok(())
     }
 
-    /// Does what [`Fault::insert_around()`] does for an object of `count` pages, which are the first
-    /// of `pages`.
+    /// Does what [`Fault::insert_around()`] does for an object of `count` pages, which are the
+    /// first of `pages`.
     pub fn insert_pages(
         &mut self,
         block: usize,

@@ -140,8 +140,8 @@ pub(super) unsafe extern "C" fn unpin_callback<T: DriverObject>(
     T::unpin(unsafe { Object::<T>::from_raw(obj) });
 }
 
-/// Returns the pages that importers may access: as many as the object has by its size. The driver may
-/// keep others behind them, for its own use.
+/// Returns the pages that importers may access: as many as the object has by its size. The driver
+/// may keep others behind them, for its own use.
 ///
 /// Errors: `EINVAL` if there are fewer.
 fn shared<'a, T: DriverObject>(

@@ -299,7 +299,8 @@ fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
     let file = Firmware::request(&file, pdev.as_ref()).inspect_err(|e| {
         dev_err!(
             pdev,
-            "cannot load firmware {name} ({e:?}): install the package that has /lib/firmware/{name}\n"
+            "cannot load firmware {name} ({e:?}): \
+             install the package that has /lib/firmware/{name}\n"
         );
     })?;
     bytes.extend_from_slice(file.data(), GFP_KERNEL)?;
@@ -371,8 +372,8 @@ impl StopAfter {
 }
 
 /// Brings a device up to its first request. Another driver that displays on it keeps it until the
-/// device is accepted; bus mastering is disabled until the device's earlier work has ended. After an
-/// error the device may sleep again, and no PTE leads to a page of the driver.
+/// device is accepted; bus mastering is disabled until the device's earlier work has ended. After
+/// an error the device may sleep again, and no PTE leads to a page of the driver.
 fn bring_up(
     pdev: &pci::Device<Core<'_>>,
     chip: &'static Chip,

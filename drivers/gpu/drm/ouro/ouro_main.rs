@@ -74,23 +74,28 @@ module! {
     params: {
         hang_ms: u32 {
             default: 3000,
-            description: "Hang timeout in milliseconds: when a request takes longer, its engine is probed or reset (0: no limit)",
+            description: "Hang timeout in milliseconds: when a request takes longer, \
+                its engine is probed or reset (0: no limit)",
         },
         iommu: u32 {
             default: 2,
-            description: "IOMMU between GPU and memory (0: none, 1: present, 2: as the kernel reports it, and present in a VM)",
+            description: "IOMMU between GPU and memory (0: none, 1: present, \
+                2: as the kernel reports it, and present in a VM)",
         },
         ppgtt: u32 {
             default: 2,
-            description: "Address spaces of Ivy Bridge (1: one aliasing PPGTT for all contexts, as with upstream; 2: a PPGTT for each context)",
+            description: "Address spaces of Ivy Bridge (1: one aliasing PPGTT for all contexts, \
+                as with upstream; 2: a PPGTT for each context)",
         },
         replay: u32 {
             default: 0,
-            description: "Let root set the image of a context, to replay a hang; the engine restores it with privilege (0: no, 1: yes)",
+            description: "Let root set the image of a context, to replay a hang; \
+                the engine restores it with privilege (0: no, 1: yes)",
         },
         share: u32 {
             default: 0,
-            description: "Ivy Bridge: let several users run batches at a time, although registers keep values of other users' batches (0: no, 1: yes)",
+            description: "Ivy Bridge: let several users run batches at a time, \
+                although registers keep values of other users' batches (0: no, 1: yes)",
         },
         test_region_mb: u32 {
             default: 0,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
 //! `/sys/class/drm/card<n>/engine/<name>/`: the properties of each engine, as tools for i915 expect
-//! them; `/sys/class/drm/card<n>/error`; and the [`clocks`]. `Documentation/gpu/ouro/uapi.rst` lists
-//! the files.
+//! them; `/sys/class/drm/card<n>/error`; and the [`clocks`]. `Documentation/gpu/ouro/uapi.rst`
+//! lists the files.
 
 use kernel::{prelude::*, str::CString, sync::Arc};
 use ouro_hw::{types::EngineId, EngineClass};

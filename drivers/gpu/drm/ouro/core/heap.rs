@@ -146,7 +146,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_least_is_the_root(calls in proptest::collection::vec((any::<u32>(), 0u32..40), 0..300)) {
+        fn the_least_is_the_root(
+            calls in proptest::collection::vec((any::<u32>(), 0u32..40), 0..300),
+        ) {
             let mut nodes = vec![Number::default(); 40];
             let (mut root, mut there) = (0, BTreeSet::new());
             for (value, n) in calls {

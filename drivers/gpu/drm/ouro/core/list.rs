@@ -203,8 +203,8 @@ pub struct Counts {
 pub struct ListPort {
     depth: usize,
     events: usize,
-    /// The contexts that the engine has, of which the first one runs, and those of the pending load,
-    /// or of the load before: in this order, or the other way round.
+    /// The contexts that the engine has, of which the first one runs, and those of the pending
+    /// load, or of the load before: in this order, or the other way round.
     lists: (List, List),
     swapped: bool,
     /// Whether a load is pending.

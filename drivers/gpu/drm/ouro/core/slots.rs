@@ -132,7 +132,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_slot_has_one_owner(steps in prop::collection::vec((0usize..100, 0usize..9), 0..200)) {
+        fn each_slot_has_one_owner(
+            steps in prop::collection::vec((0usize..100, 0usize..9), 0..200),
+        ) {
             let mut slots = Slots::<3>::default();
             let mut owned = [false; 192];
             let mut runs: Vec<(usize, usize)> = Vec::new();

@@ -2,9 +2,9 @@
 
 //! Pages that user space touches before a BO has its memory.
 //!
-//! All memory of a BO is allocated at once when the GPU first uses it. If the CPU touches only a few
-//! pages of a large BO, only these are allocated. They are held ([`State::early`]) until all pages
-//! of the same file are, so that their PTEs stay valid.
+//! All memory of a BO is allocated at once when the GPU first uses it. If the CPU touches only a
+//! few pages of a large BO, only these are allocated. They are held ([`State::early`]) until all
+//! pages of the same file are, so that their PTEs stay valid.
 //!
 //! Only if the GPU snoops the BO: no page has to be flushed.
 

@@ -74,8 +74,8 @@ impl Root {
         })
     }
 
-    /// Returns the range in bytes of its slots. They are many; the aperture is for CPU mappings, and
-    /// command streamers do not access the GGTT at the slots' addresses.
+    /// Returns the range in bytes of its slots. They are many; the aperture is for CPU mappings,
+    /// and command streamers do not access the GGTT at the slots' addresses.
     pub(crate) fn range(&self) -> (u64, u64) {
         let aperture = self.hardware.topology().aperture;
         (aperture.max(self.global.stream_range().1), u64::MAX)

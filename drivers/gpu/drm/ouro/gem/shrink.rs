@@ -129,7 +129,10 @@ impl Reclaim {
     pub(crate) fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
-                lines <- new_mutex!(Lines { lines: [Line::new(), Line::new()], last: 0 }, "ouro_reclaim"),
+                lines <- new_mutex!(
+                    Lines { lines: [Line::new(), Line::new()], last: 0 },
+                    "ouro_reclaim"
+                ),
                 pages: [const { Atomic::new(0) }; 2],
                 released: Atomic::new(0),
             }),
@@ -137,8 +140,8 @@ impl Reclaim {
         )
     }
 
-    /// Returns whether pages were released in the last second, by whatever call: they may be on their
-    /// way to swap.
+    /// Returns whether pages were released in the last second, by whatever call: they may be on
+    /// their way to swap.
     fn has_released(&self) -> bool {
         let last = self.released.load(ordering::Relaxed);
         last != 0 && time::monotonic_ns().saturating_sub(last) < 1_000_000_000
@@ -224,8 +227,8 @@ impl Reclaim {
         given
     }
 
-    /// Releases the memory of all idle BOs, whether or not there is swap space. Waits up to a tenth of
-    /// a second for locks of other tasks. The caller holds no locks.
+    /// Releases the memory of all idle BOs, whether or not there is swap space. Waits up to a tenth
+    /// of a second for locks of other tasks. The caller holds no locks.
     pub(crate) fn give_back_all(&self) {
         let mut waits = 500;
         for worth in [Worth::Nothing, Worth::Kept] {

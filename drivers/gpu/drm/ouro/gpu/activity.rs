@@ -30,7 +30,8 @@ pub(crate) fn print(gpu: &Gpu) {
         } = engine.activity(&hw);
         dev_info!(
             hardware.dev(),
-            "{id}: HEAD {head:#x} TAIL {tail:#x} ACTHD {acthd:#x} INSTDONE {first:#x} {second:#x}, idle {idle}, waiting {waiting}\n"
+            "{id}: HEAD {head:#x} TAIL {tail:#x} ACTHD {acthd:#x} \
+             INSTDONE {first:#x} {second:#x}, idle {idle}, waiting {waiting}\n"
         );
     }
     report::print(hardware.dev(), &hardware.take_errors());

@@ -94,7 +94,8 @@ impl fmt::Display for BatchLevels {
         let [first, second] = self.process.map(|p| if p { "process" } else { "global" });
         write!(
             f,
-            "first level through the {first} table, second level at 0x{:x} through the {second} table",
+            "first level through the {first} table, \
+             second level at 0x{:x} through the {second} table",
             self.second
         )
     }
@@ -335,7 +336,8 @@ mod tests {
              \x20 errors: 0x00000021 (instruction error, bit 5), status 0x00000001\n\
              \x20 instruction: 0x7fff0000, parser error 0x00000000, parser state 0x00000002\n\
              \x20 busy units: OMEGA BETA (0x7fffffff, 0xfffffffe)\n\
-             \x20 page fault: 0x456000 through the global table, by unit 8 (reader): entry not valid\n\
+             \x20 page fault: 0x456000 through the global table, by unit 8 (reader): \
+             entry not valid\n\
              device: 0x00000101 (bit 0, unloaded directory)\n"
         );
     }

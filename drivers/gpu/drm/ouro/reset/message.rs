@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The line in the kernel log for a reset: engine, process, time, reason, and where the error state is.
+//! The line in the kernel log for a reset: engine, process, time, reason, and where the error state
+//! is.
 
 use core::fmt;
 use ouro_hw::types::EngineId;

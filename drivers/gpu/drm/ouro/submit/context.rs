@@ -155,8 +155,8 @@ impl Context {
         &self.timelines
     }
 
-    /// Returns its timeline on an engine, for a request. Errors: `EINVAL` if there is no such engine,
-    /// `ENOMEM`.
+    /// Returns its timeline on an engine, for a request. Errors: `EINVAL` if there is no such
+    /// engine, `ENOMEM`.
     pub(super) fn timeline<'a>(
         &self,
         timelines: &'a mut Timelines,

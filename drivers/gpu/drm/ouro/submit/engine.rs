@@ -61,7 +61,8 @@ pub(crate) struct Engine {
     pub(super) retirer: Arc<Retirer>,
     #[pin]
     pub(super) queue: SpinLockIrq<Queue>,
-    /// Number of completed requests that were not retired yet at the last look, on execlist engines.
+    /// Number of completed requests that were not retired yet at the last look, on execlist
+    /// engines.
     pub(super) unretired: Atomic<u32>,
     /// Number of followers of emitted requests that are about to become ready.
     pub(super) expected: Atomic<u32>,

@@ -67,9 +67,9 @@ impl Lost {
         lost && matches!(request.work, Work::Copy(_) | Work::Fill(_))
     }
 
-    /// Leaves the context that the engine had loaded to the first request that can keep it, which the
-    /// retirer drops: a reset must not wait for the locks that the last reference takes. Without
-    /// requests the context is left here.
+    /// Leaves the context that the engine had loaded to the first request that can keep it, which
+    /// the retirer drops: a reset must not wait for the locks that the last reference takes.
+    /// Without requests the context is left here.
     fn leave_loaded(&mut self) {
         for request in self.requests.iter() {
             let mut place = request.unloaded.lock();
@@ -132,8 +132,8 @@ impl Engine {
         }
     }
 
-    /// Returns for how many nanoseconds the oldest request has run at `now`; 0 if there is none. Any
-    /// context.
+    /// Returns for how many nanoseconds the oldest request has run at `now`; 0 if there is none.
+    /// Any context.
     pub(crate) fn ran(&self, now: u64) -> u64 {
         let queue = self.queue.lock();
         let Some(first) = queue.port.first() else {

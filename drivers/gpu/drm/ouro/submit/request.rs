@@ -267,8 +267,8 @@ impl Tracker {
         self.waiting.fetch_sub(1, ordering::Relaxed);
     }
 
-    /// If it waits for nothing but its publisher, counts that down: it is ready, on its only engine.
-    /// Called by the publisher.
+    /// If it waits for nothing but its publisher, counts that down: it is ready, on its only
+    /// engine. Called by the publisher.
     pub(super) fn begins(&self) -> bool {
         // Nothing is added any more, and what was added before is met.
         let ready = self.waiting.load(ordering::Acquire) == 1;
@@ -359,8 +359,8 @@ pub(crate) enum Work {
     Fill(PageFill),
 }
 
-/// The state of a request since its emission. Only the engine's queue changes it, under its lock, or
-/// the reset that has taken the request out of the queue.
+/// The state of a request since its emission. Only the engine's queue changes it, under its lock,
+/// or the reset that has taken the request out of the queue.
 pub(super) struct Emitted {
     number: Atomic<u32>,
     tail: Atomic<u32>,

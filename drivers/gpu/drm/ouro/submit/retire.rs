@@ -84,8 +84,8 @@ pub(crate) trait HangCheck: Send + Sync {
 pub(crate) struct Retirer {
     hardware: Arc<Hardware>,
     queue: work::Queue,
-    /// The queue for work that fences wait for: it has a rescuer of its own, and takes no lock under
-    /// which memory is allocated.
+    /// The queue for work that fences wait for: it has a rescuer of its own, and takes no lock
+    /// under which memory is allocated.
     signals: work::Queue,
     /// The queue for releases that take reservations: a holder of one may be waiting for a fence.
     late: work::Queue,
@@ -427,8 +427,8 @@ impl Retirer {
         }
     }
 
-    /// Retires until nothing is waiting to be freed, at most `times` times with a millisecond between:
-    /// an engine may still reach memory, or another caller is about to free it.
+    /// Retires until nothing is waiting to be freed, at most `times` times with a millisecond
+    /// between: an engine may still reach memory, or another caller is about to free it.
     fn retire_all(self: &Arc<Self>, times: u32) {
         for _ in 0..times {
             self.retire();

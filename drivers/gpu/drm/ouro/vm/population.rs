@@ -235,7 +235,8 @@ impl<T: Tenant> Population<T> {
         self.next_victim_in(&(0..u64::MAX))
     }
 
-    /// Returns the next victim whose first page is in a range: as [`next_victim`](Self::next_victim).
+    /// Returns the next victim whose first page is in a range: as
+    /// [`next_victim`](Self::next_victim).
     pub(crate) fn next_victim_in(&mut self, within: &Range<u64>) -> Option<T::Kept> {
         let mut from = self.hand.max(within.start);
         loop {

@@ -150,8 +150,8 @@ impl TableStore {
 
     /// Saves the tables, because the device is about to lose them.
     ///
-    /// Errors: `ENOMEM` if there are more tables than at [`prepare`](Self::prepare): engines are paused,
-    /// and reclaim could wait for them. The store is then unchanged.
+    /// Errors: `ENOMEM` if there are more tables than at [`prepare`](Self::prepare): engines are
+    /// paused, and reclaim could wait for them. The store is then unchanged.
     pub(crate) fn save(&self) -> Result {
         let mut inner = self.inner.lock();
         let Kept {

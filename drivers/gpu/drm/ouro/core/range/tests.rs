@@ -205,7 +205,9 @@ proptest! {
 
     /// Against a map of units: never overlaps, never loses one, fails only when nothing fits.
     #[test]
-    fn agrees_with_a_bitmap(ops in prop::collection::vec((0u8..4, 0u64..256, 1u64..20, 0u32..4), 1..200)) {
+    fn agrees_with_a_bitmap(
+        ops in prop::collection::vec((0u8..4, 0u64..256, 1u64..20, 0u32..4), 1..200),
+    ) {
         let mut map = [false; 256];
         let mut live: Vec<(u64, u64)> = Vec::new();
         let mut r = Ranges::new(vec![Node::default(); 300], 0..256);

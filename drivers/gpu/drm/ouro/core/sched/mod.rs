@@ -342,7 +342,8 @@ impl<A: Arena> Scheduler<A> {
     /// Charges the entity that has the engine, and updates which one that is.
     fn follow(&mut self, now: u64) {
         let runs = self.port.running().and_then(|key| self.store.find(key));
-        // If no event was needed, this may be long after the end: the credit bounds what that costs.
+        // If no event was needed, this may be long after the end: the credit bounds what that
+        // costs.
         if let Some(turn) = self.turn.as_mut() {
             let ran = now.saturating_sub(turn.counted);
             turn.counted = turn.counted.max(now);

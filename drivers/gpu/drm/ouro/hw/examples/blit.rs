@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-//! Writes a copy of four pages for Sandy Bridge into a ring that is nothing but a vector, and prints the ring.
+//! Writes a copy of four pages for Sandy Bridge into a ring that is nothing but a vector, and
+//! prints the ring.
 //!
 //!     cargo run -p ouro_hw --example blit
 //!
-//! No device is needed: encoders are pure functions. Only `Generation::probe` reads registers, and here a table of
-//! values answers it. In a driver these are reads of the card.
+//! No device is needed: encoders are pure functions. Only `Generation::probe` reads registers, and
+//! here a table of values answers it. In a driver these are reads of the card.
 
 use ouro_hw::{
     chips,

@@ -102,8 +102,10 @@ pub(super) static CARD: [Row; 14] = [
     row(TUNING, "XEHP_L3SCQREG7", Card(0xb188), set(BLEND_FILL_UNCACHED)),
     row(TUNING, "XEHP_SQCM", Card(0x8724), set(ACCESS_OF_32)),
     of(VIDEO, row("14011060649", "VDBOX_CGCTL3F10", Own(0x3f10), set(IECP_CLOCK))),
-    only(Parts::G10, row("22010523718", "UNSLICE_UNIT_LEVEL_CLKGATE", Card(0x9434), set(CG3DDISCFEG_CLOCK))),
-    only(Parts::G10, row("14011006942", "SUBSLICE_UNIT_LEVEL_CLKGATE", Card(0x9524), set(DSS_ROUTER_CLOCK))),
+    only(Parts::G10, row("22010523718", "UNSLICE_UNIT_LEVEL_CLKGATE",
+        Card(0x9434), set(CG3DDISCFEG_CLOCK))),
+    only(Parts::G10, row("14011006942", "SUBSLICE_UNIT_LEVEL_CLKGATE",
+        Card(0x9524), set(DSS_ROUTER_CLOCK))),
     row("14014830051", "SARB_CHICKEN1", Card(0xe90c), clear(COMP_CKN_IN)),
     // Firmware may have locked it.
     unread(row("14015795083", "MISCCPCTL", Card(0x9424), clear(RENDER_CLOCK_GATE))),
@@ -111,7 +113,8 @@ pub(super) static CARD: [Row; 14] = [
     row("18018781329", "COMP_MOD_CTRL", Card(0xcf30), set(FORCE_MISS_FTLB)),
     row("18018781329", "XEHP_VDBX_MOD_CTRL", Card(0xcf34), set(FORCE_MISS_FTLB)),
     row("18018781329", "XEHP_VEBX_MOD_CTRL", Card(0xcf38), set(FORCE_MISS_FTLB)),
-    row("1509235366", "XEHP_GAMCNTRL_CTRL", Card(0xcf54), set(INVALIDATION_NOT_BROADCAST | INVALIDATION_GLOBAL)),
+    row("1509235366", "XEHP_GAMCNTRL_CTRL",
+        Card(0xcf54), set(INVALIDATION_NOT_BROADCAST | INVALIDATION_GLOBAL)),
     row("14010648519", "XEHP_L3NODEARBCFG", Card(0xb0b4), set(LNE_SPARE)),
 ];
 
@@ -121,25 +124,31 @@ pub(super) static CARD: [Row; 14] = [
 pub(super) static ENGINE: [Row; 19] = [
     of(RENDER, row(TUNING, "RT_CTRL", Card(0xe530), field(STACK_IDS, STACK_IDS_512))),
     // The oldest thread first is best elsewhere.
-    only(Parts::SERVER, of(RENDER, row(TUNING, "ROW_CHICKEN4", Card(0xe48c), choose(THREAD_ORDER, THREADS_IN_TURN)))),
+    only(Parts::SERVER, of(RENDER, row(TUNING, "ROW_CHICKEN4",
+        Card(0xe48c), choose(THREAD_ORDER, THREADS_IN_TURN)))),
     // User space assumes this for border colours, with bindless samplers.
     of(RENDER, row(TUNING, "SAMPLER_MODE", Card(0xe18c), enable(INDIRECT_STATE_BASE))),
     of(RENDER, row("22013037850", "LSC_CHICKEN_BIT_0_UDW", Card(0xe7cc), set(NO_EVICTION_OF_128))),
-    of(RENDER, row("18017747507", "VFG_PREEMPTION_CHICKEN", Card(0x83b4), enable(NO_LOOP_PREEMPTION))),
+    of(RENDER, row("18017747507", "VFG_PREEMPTION_CHICKEN",
+        Card(0x83b4), enable(NO_LOOP_PREEMPTION))),
     of(RENDER, row("22014226127", "LSC_CHICKEN_BIT_0", Card(0xe7c8), set(NO_D8_D16_COALESCING))),
     of(RENDER, row("14015227452", "ROW_CHICKEN4", Card(0xe48c), enable(NO_BBL_SYSPIPE))),
     of(RENDER, row("22015475538", "LSC_CHICKEN_BIT_0_UDW", Card(0xe7cc), set(NO_CHAIN_2XSIMD8))),
     of(RENDER, row("18028616096", "LSC_CHICKEN_BIT_0_UDW", Card(0xe7cc), set(UGM_FRAGMENTS_3))),
     // 22013059131, too.
-    only(Parts::G11, of(RENDER, row("22012826095", "LSC_CHICKEN_BIT_0_UDW", Card(0xe7cc), field(BANK_REQUESTS, BANK_REQUESTS_2)))),
-    only(Parts::G11, of(RENDER, row("22013059131", "LSC_CHICKEN_BIT_0", Card(0xe7c8), set(ONE_MESSAGE_PER_FRAGMENT)))),
+    only(Parts::G11, of(RENDER, row("22012826095", "LSC_CHICKEN_BIT_0_UDW",
+        Card(0xe7cc), field(BANK_REQUESTS, BANK_REQUESTS_2)))),
+    only(Parts::G11, of(RENDER, row("22013059131", "LSC_CHICKEN_BIT_0",
+        Card(0xe7c8), set(ONE_MESSAGE_PER_FRAGMENT)))),
     // It can only be written.
-    only(Parts::G11, of(RENDER, unread(row("22012654132", "CACHE_MODE_SS", Card(0xe420), enable(PREFETCH_INTO_IC))))),
+    only(Parts::G11, of(RENDER, unread(row("22012654132", "CACHE_MODE_SS",
+        Card(0xe420), enable(PREFETCH_INTO_IC))))),
     of(RENDER, row("1509727124", "SAMPLER_MODE", Card(0xe18c), enable(NO_POWER_OPTIMIZATION))),
     of(RENDER, row("22012856258", "ROW_CHICKEN2", Card(0xe4f4), enable(NO_READ_SUPPRESSION))),
     // 14013347512, too.
     of(RENDER, row("22010960976", "XEHP_HDC_CHICKEN0", Card(0xe5f0), choose(L1_FLUSH_EVENTS, 0))),
-    of(RENDER, unread(row("14015150844", "XEHP_HDC_CHICKEN0", Card(0xe5f0), enable(NO_ATOMIC_CHAINS)))),
+    of(RENDER, unread(row("14015150844", "XEHP_HDC_CHICKEN0",
+        Card(0xe5f0), enable(NO_ATOMIC_CHAINS)))),
     of(RENDER, row("18019627453", "CS_DEBUG_MODE1", Card(0x20ec), enable(NO_FF_CLOCK_GATE))),
     // Preemption control by batches (CS_CHICKEN1) applies within 3D commands only.
     of(RENDER, row(TUNING, "FF_SLICE_CS_CHICKEN1", Card(0x20e0), enable(PREEMPTION_BY_CONTEXT))),
@@ -153,7 +162,8 @@ pub(super) static CONTEXT: [Row; 8] = [
     of(RENDER, row(TUNING, "CHICKEN_RASTER_2", Card(0x6208), enable(FAST_CLIP))),
     of(RENDER, row(TUNING, "XEHP_L3SQCREG5", Card(0xb158), field(PWM_TIMER, PWM_TIMER_127))),
     of(RENDER, row(TUNING, "XEHP_FF_MODE2", Card(0x6604), field(TDS_TIMER, TDS_TIMER_128))),
-    of(RENDER, row("16013271637", "XEHP_SLICE_COMMON_ECO_CHICKEN1", Card(0x731c), enable(NO_MSAA_BYPASS))),
+    of(RENDER, row("16013271637", "XEHP_SLICE_COMMON_ECO_CHICKEN1",
+        Card(0x731c), enable(NO_MSAA_BYPASS))),
     of(RENDER, row("14014947963", "VF_PREEMPTION", Card(0x83a4), choose(VERTICES, VERTICES_16384))),
     of(RENDER, row("18018764978", "XEHP_PSS_MODE2", Card(0x703c), enable(SCOREBOARD_STALL_FLUSH))),
     of(RENDER, row("18019271663", "CACHE_MODE_1", Card(0x7004), enable(NO_MSAA_REDUCTION))),

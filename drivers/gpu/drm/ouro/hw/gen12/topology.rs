@@ -58,9 +58,9 @@ fn clock(config: u32) -> u32 {
 }
 
 /// What the log says of a card that is locked: what it is, what it means, and what was done.
-const LOCKED: &str = "its firmware has locked it to the GuC, as that of most cards that are sold does: it takes \
-    work from that processor's firmware, which this driver does not load, and not by execlists. It is left as it \
-    was; another driver can use it";
+const LOCKED: &str = "its firmware has locked it to the GuC, as that of most cards that are sold \
+    does: it takes work from that processor's firmware, which this driver does not load, and not \
+    by execlists. It is left as it was; another driver can use it";
 
 /// Returns whether the firmware has locked the memory of the GuC (WOPCM). Then the card takes work
 /// from the GuC's firmware only, and no execlists (§5.13).

@@ -6,8 +6,8 @@
 //! ```text
 //! CARD      a reset of all               Generation::start
 //! ENGINE    a reset of the engine        Engine::start
-//! CONTEXT   none: each image has it      Engine::golden, which makes the first image; if the register
-//!                                        must be read first, Engine::start
+//! CONTEXT   none: each image has it      Engine::golden, which makes the first image; if the
+//!                                        register must be read first, Engine::start
 //! OPEN      as ENGINE: registers that user space may write for workarounds of its own
 //! ```
 //!

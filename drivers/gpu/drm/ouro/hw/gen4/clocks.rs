@@ -14,13 +14,14 @@ const UNKNOWN: u32 = 1_333_333;
 /// Bus clocks by code, in kHz, on mobile chips.
 #[rustfmt::skip]
 const MOBILE: [Option<u32>; 8] = [
-    Some(400_000), Some(533_333), Some(800_000), Some(666_667), None, None, Some(1_066_667), Some(1_333_333),
+    Some(400_000), Some(533_333), Some(800_000), Some(666_667), None, None, Some(1_066_667),
+    Some(1_333_333),
 ];
 /// Bus clocks by code, in kHz, on desktop chips.
 #[rustfmt::skip]
 const DESKTOP: [Option<u32>; 8] = [
-    Some(1_066_667), Some(533_333), Some(800_000), Some(666_667), Some(1_333_333), Some(400_000), Some(1_600_000),
-    None,
+    Some(1_066_667), Some(533_333), Some(800_000), Some(666_667), Some(1_333_333), Some(400_000),
+    Some(1_600_000), None,
 ];
 
 /// Ticks per second on 965 with an unknown bus clock.

@@ -61,7 +61,8 @@ pub(super) static GOLDEN_G4X: Golden = Golden {
 /// raster operation "destination" (23:16), a pitch of 4096 bytes (15:0).
 const CLIPPED: u32 = 1 << 30 | blt::COPY_32 | 0xaa << 16 | 4096;
 
-/// `XY_SETUP_BLT` (§8.9.1) and `XY_SETUP_MONO_PATTERN_SL_BLT` (§8.9.2): an empty rectangle, addresses and colours 0.
+/// `XY_SETUP_BLT` (§8.9.1) and `XY_SETUP_MONO_PATTERN_SL_BLT` (§8.9.2): an empty rectangle,
+/// addresses and colours 0.
 const BLITTER: &[State] = &[
     state(blt::opcode(0x01) | blt::ALL_BYTES, 8, &[(1, CLIPPED)]),
     state(blt::opcode(0x11) | blt::ALL_BYTES, 9, &[(1, CLIPPED)]),
@@ -148,7 +149,8 @@ mod tests {
 
     #[test]
     fn the_blitter_is_set_up_to_draw_nothing() {
-        // §8.9.1, §8.9.2: headers with both masks; clip (30), depth 3, ROP AA (the destination), pitch.
+        // §8.9.1, §8.9.2: headers with both masks; clip (30), depth 3, ROP AA (the destination),
+        // pitch.
         let all = written(&GOLDEN_G4X);
         assert_eq!(all[4..12], [0x4070_0006, 0x43aa_1000, 0, 0, 0, 0, 0, 0]);
         assert_eq!(all[12..21], [0x4470_0007, 0x43aa_1000, 0, 0, 0, 0, 0, 0, 0]);
@@ -158,8 +160,9 @@ mod tests {
     fn every_command_has_the_length_of_its_kind() {
         #[rustfmt::skip]
         let common = [
-            0x6101_0004, 0x6102_0000, 0x6001_0000, 0x6002_0000, 0x7809_0001, 0x780a_0001, 0x7900_0002, 0x7901_0003,
-            0x7904_0002, 0x7904_0002, 0x7904_0002, 0x7904_0002, 0x7906_0000, 0x7908_0001, 0x7909_0000,
+            0x6101_0004, 0x6102_0000, 0x6001_0000, 0x6002_0000, 0x7809_0001, 0x780a_0001,
+            0x7900_0002, 0x7901_0003, 0x7904_0002, 0x7904_0002, 0x7904_0002, 0x7904_0002,
+            0x7906_0000, 0x7908_0001, 0x7909_0000,
         ];
         let own = [0x6104_0000, 0x780b_0000, 0x7905_0003];
         let all = written(&GOLDEN_965);

@@ -170,8 +170,8 @@ impl Generation for Gen4 {
         SecureBatches::Master
     }
 
-    /// Firmware of some machines accesses the device while it powers them off, and hangs if that is in
-    /// D3 (`i915_drm_suspend_late()` does the same before Gen6).
+    /// Firmware of some machines accesses the device while it powers them off, and hangs if that is
+    /// in D3 (`i915_drm_suspend_late()` does the same before Gen6).
     fn hibernates_in_d0(&self) -> bool {
         true
     }

@@ -20,35 +20,38 @@ const ERRORS_G4X: &[BitName] = &[
 /// Bits of PGTBL_ER (§5.7.2): the client that used an invalid entry.
 #[rustfmt::skip]
 pub(super) const TABLE: &[BitName] = &[
-    (0, "host"), (1, "entry leads to no memory"), (4, "display A"), (8, "display B"), (17, "overlay"),
-    (18, "cursor"), (19, "command streamer"), (20, "command fetch"), (21, "vertex fetch"), (22, "ROC"),
-    (23, "state and instructions"), (24, "render cache"), (26, "sampler"),
+    (0, "host"), (1, "entry leads to no memory"), (4, "display A"), (8, "display B"),
+    (17, "overlay"), (18, "cursor"), (19, "command streamer"), (20, "command fetch"),
+    (21, "vertex fetch"), (22, "ROC"), (23, "state and instructions"), (24, "render cache"),
+    (26, "sampler"),
 ];
 
 /// INSTDONE of both families. Bit 0 (ring enabled) is no unit.
 #[rustfmt::skip]
 const UNITS: &[BitName] = &[
-    (1, "CP"), (2, "IC row 1"), (3, "IC row 0"), (4, "MA row 1"), (5, "MA row 0"), (6, "map L2"), (7, "map filter"),
-    (8, "CC"), (9, "PS"), (10, "bypass"), (11, "filter"), (12, "sampler cache"), (13, "texture decompress"),
-    (14, "texture fetch"), (15, "quad cache"), (16, "DG"), (17, "projection"), (18, "dispatcher"), (21, "WM"),
-    (22, "SE"), (23, "SF"), (24, "row 1 EU 3"), (25, "row 1 EU 2"), (26, "row 1 EU 1"), (27, "row 1 EU 0"),
-    (28, "row 0 EU 3"), (29, "row 0 EU 2"), (30, "row 0 EU 1"), (31, "row 0 EU 0"),
+    (1, "CP"), (2, "IC row 1"), (3, "IC row 0"), (4, "MA row 1"), (5, "MA row 0"), (6, "map L2"),
+    (7, "map filter"), (8, "CC"), (9, "PS"), (10, "bypass"), (11, "filter"), (12, "sampler cache"),
+    (13, "texture decompress"), (14, "texture fetch"), (15, "quad cache"), (16, "DG"),
+    (17, "projection"), (18, "dispatcher"), (21, "WM"), (22, "SE"), (23, "SF"), (24, "row 1 EU 3"),
+    (25, "row 1 EU 2"), (26, "row 1 EU 1"), (27, "row 1 EU 0"), (28, "row 0 EU 3"),
+    (29, "row 0 EU 2"), (30, "row 0 EU 1"), (31, "row 0 EU 0"),
 ];
 
 /// The second INSTDONE word of 965.
 #[rustfmt::skip]
 const MORE_UNITS_965: &[BitName] = &[
-    (0, "VF"), (1, "VS0"), (2, "GS"), (3, "CL"), (4, "ISC"), (5, "URB"), (6, "UC0"), (7, "UC1"), (8, "EM0"),
-    (9, "EM1"), (10, "MAW"), (11, "MASF"), (12, "MASM"), (13, "SVTW"), (14, "SVRR"), (15, "SVRW"), (16, "SVDR"),
-    (17, "SVDW"), (18, "SVSM"), (19, "GW"),
+    (0, "VF"), (1, "VS0"), (2, "GS"), (3, "CL"), (4, "ISC"), (5, "URB"), (6, "UC0"), (7, "UC1"),
+    (8, "EM0"), (9, "EM1"), (10, "MAW"), (11, "MASF"), (12, "MASM"), (13, "SVTW"), (14, "SVRR"),
+    (15, "SVRW"), (16, "SVDR"), (17, "SVDW"), (18, "SVSM"), (19, "GW"),
 ];
 /// The second INSTDONE word of G4X. Bit 18 is left out: a one means that the blitter is busy.
 #[rustfmt::skip]
 const MORE_UNITS_G4X: &[BitName] = &[
-    (0, "VF"), (1, "VS0"), (2, "GS"), (3, "CL"), (4, "SF"), (5, "URB"), (6, "WIZ"), (7, "PL"), (8, "SO"), (9, "SI"),
-    (10, "DG"), (11, "FT"), (12, "DM"), (13, "SC"), (14, "FL"), (15, "QC"), (16, "MASM"), (17, "SVSM"),
-    (19, "MT idle"), (20, "MAWB"), (21, "DAP"), (22, "RC"), (23, "MT"), (24, "ISC"), (25, "SVRR"), (26, "SVRW"),
-    (27, "SVDR"), (28, "SVDW"), (29, "MASF"), (30, "CS"), (31, "BCS"),
+    (0, "VF"), (1, "VS0"), (2, "GS"), (3, "CL"), (4, "SF"), (5, "URB"), (6, "WIZ"), (7, "PL"),
+    (8, "SO"), (9, "SI"), (10, "DG"), (11, "FT"), (12, "DM"), (13, "SC"), (14, "FL"), (15, "QC"),
+    (16, "MASM"), (17, "SVSM"), (19, "MT idle"), (20, "MAWB"), (21, "DAP"), (22, "RC"), (23, "MT"),
+    (24, "ISC"), (25, "SVRR"), (26, "SVRW"), (27, "SVDR"), (28, "SVDW"), (29, "MASF"), (30, "CS"),
+    (31, "BCS"),
 ];
 
 /// Names for the render engine of 965.

@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn an_engine_with_an_empty_ring_is_idle_whatever_it_says() {
-        // UW17: bit 9 of MI_MODE stays clear; the head, which counts wraps above bit 20, is at the tail.
+        // UW17: bit 9 of MI_MODE stays clear; the head, which counts wraps above bit 20, is at the
+        // tail.
         let mock = device(0x2_2000);
         mock.fix(0x2_209c, 0);
         mock.set(0x2_2030, 0x48);

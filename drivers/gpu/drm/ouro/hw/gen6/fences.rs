@@ -97,7 +97,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_fence_says_its_region(first in 0u32..1 << 20, pages in 1u32..1 << 20, units in 1u32..=1024, y: bool) {
+        fn a_fence_says_its_region(
+            first in 0u32..1 << 20,
+            pages in 1u32..1 << 20,
+            units in 1u32..=1024,
+            y: bool,
+        ) {
             let (tiling, unit) = if y { (Tiling::Y, 128) } else { (Tiling::X, 512) };
             let stride = units * unit;
             let r = region(first << 12, pages << 12, stride, tiling);

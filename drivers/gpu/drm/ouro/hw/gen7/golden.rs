@@ -28,7 +28,8 @@ const STAGES: &[State] = &[
     // 3DSTATE_MULTISAMPLE: one sample; 3DSTATE_SAMPLE_MASK: enables it.
     null(0x790d, 4), state(0x7818_0000, 2, &[(1, 1)]),
     // 3DSTATE_PUSH_CONSTANT_ALLOC_VS, _HS, _DS, _GS: none; _PS: the first 8 KiB.
-    null(0x7912, 2), null(0x7913, 2), null(0x7914, 2), null(0x7915, 2), state(0x7916_0000, 2, &[(1, 8)]),
+    null(0x7912, 2), null(0x7913, 2), null(0x7914, 2), null(0x7915, 2),
+    state(0x7916_0000, 2, &[(1, 8)]),
     // 3DSTATE_URB_VS: the minimum for vertex shaders, 32 entries, after those 8 KiB (29:25 is in
     // units of 8 KiB); _HS, _DS, _GS: none, after those of _VS.
     state(0x7830_0000, 2, &[(1, (1 << 25) | 32)]),
@@ -39,18 +40,20 @@ const STAGES: &[State] = &[
     // 3DSTATE_CONSTANT_VS, _HS, _DS, _GS, _PS: no buffers.
     null(0x7815, 7), null(0x7819, 7), null(0x781a, 7), null(0x7816, 7), null(0x7817, 7),
     // 3DSTATE_VS, _HS, _TE, _DS, _GS, _STREAMOUT, _CLIP: disabled.
-    null(0x7810, 6), null(0x781b, 7), null(0x781c, 4), null(0x781d, 6), null(0x7811, 7), null(0x781e, 3),
-    null(0x7812, 4),
-    // 3DSTATE_SF: culls nothing (30:29 of dword 2); 3DSTATE_SBE: reads one attribute (15:11 of dword 1).
+    null(0x7810, 6), null(0x781b, 7), null(0x781c, 4), null(0x781d, 6), null(0x7811, 7),
+    null(0x781e, 3), null(0x7812, 4),
+    // 3DSTATE_SF: culls nothing (30:29 of dword 2); 3DSTATE_SBE: reads one attribute (15:11 of
+    // dword 1).
     state(0x7813_0000, 7, &[(2, 1 << 29)]),
     state(0x781f_0000, 14, &[(1, 1 << 11)]),
     // 3DSTATE_WM: no thread is dispatched (29 of dword 1). 3DSTATE_PS: the maximum number of
     // threads (31:24), which the smaller chip supports too, and one dispatch width (0) must be set
     // nevertheless.
     null(0x7814, 3), state(0x7820_0000, 8, &[(4, (40 << 24) | 1)]),
-    // 3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP, _CC; _CC_STATE_, _BLEND_STATE_, _DEPTH_STENCIL_STATE_,
-    // _SCISSOR_STATE_POINTERS.
-    null(0x7821, 2), null(0x7823, 2), null(0x780e, 2), null(0x7824, 2), null(0x7825, 2), null(0x780f, 2),
+    // 3DSTATE_VIEWPORT_STATE_POINTERS_SF_CLIP, _CC; _CC_STATE_, _BLEND_STATE_,
+    // _DEPTH_STENCIL_STATE_, _SCISSOR_STATE_POINTERS.
+    null(0x7821, 2), null(0x7823, 2), null(0x780e, 2), null(0x7824, 2), null(0x7825, 2),
+    null(0x780f, 2),
     // 3DSTATE_BINDING_TABLE_POINTERS_VS, _HS, _DS, _GS, _PS.
     null(0x7826, 2), null(0x7827, 2), null(0x7828, 2), null(0x7829, 2), null(0x782a, 2),
     // 3DSTATE_SAMPLER_STATE_POINTERS_VS, _HS, _DS, _GS, _PS.

@@ -13,23 +13,25 @@ use crate::{
 /// protected content to foreign memory have bits of their own.
 #[rustfmt::skip]
 pub(super) const TRANSLATION: &[BitName] = &[
-    (0, "page"), (1, "place of a protected read"), (2, "directory entry"), (3, "place of a protected read-only stream"),
-    (4, "page, IOMMU"), (5, "place of a protected write"), (6, "directory entry, IOMMU"), (8, "directory not loaded"),
+    (0, "page"), (1, "place of a protected read"), (2, "directory entry"),
+    (3, "place of a protected read-only stream"), (4, "page, IOMMU"),
+    (5, "place of a protected write"), (6, "directory entry, IOMMU"), (8, "directory not loaded"),
 ];
 
 /// INSTDONE of the render engine. Bit 0 (ring enabled) is no unit.
 #[rustfmt::skip]
 const RENDER_UNITS: &[BitName] = &[
-    (1, "VFG"), (2, "VS"), (3, "HS"), (4, "TE"), (5, "DS"), (6, "GS"), (7, "SOL"), (8, "CL"), (9, "SF"), (12, "TDG"),
-    (13, "URBM"), (14, "SVG"), (15, "GAFS"), (16, "VFE"), (17, "TSG"), (18, "GAFM"), (19, "GAM"), (22, "SDE"),
-    (23, "RCCFBC CS"),
+    (1, "VFG"), (2, "VS"), (3, "HS"), (4, "TE"), (5, "DS"), (6, "GS"), (7, "SOL"), (8, "CL"),
+    (9, "SF"), (12, "TDG"), (13, "URBM"), (14, "SVG"), (15, "GAFS"), (16, "VFE"), (17, "TSG"),
+    (18, "GAFM"), (19, "GAM"), (22, "SDE"), (23, "RCCFBC CS"),
 ];
 
 /// The second INSTDONE word: units of the slices.
 #[rustfmt::skip]
 const SLICE_UNITS: &[BitName] = &[
-    (0, "SVL"), (1, "WMFE"), (2, "WMBE"), (3, "HIZ"), (4, "STC"), (5, "IZ"), (6, "SBE"), (8, "RCZ"), (9, "RCC"),
-    (10, "RCPBE"), (11, "RCPFE"), (12, "DAPB"), (13, "DAPRBE"), (14, "IECP"), (15, "SARB"), (16, "VSC"),
+    (0, "SVL"), (1, "WMFE"), (2, "WMBE"), (3, "HIZ"), (4, "STC"), (5, "IZ"), (6, "SBE"), (8, "RCZ"),
+    (9, "RCC"), (10, "RCPBE"), (11, "RCPFE"), (12, "DAPB"), (13, "DAPRBE"), (14, "IECP"),
+    (15, "SARB"), (16, "VSC"),
 ];
 
 /// Names for the render engine.

@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn a_copy_dword_by_dword() {
-        // Digest 2.5: 2 << 29 | 53h << 22 | 6, alpha (21) and RGB (20); depth 3, ROP CC, pitch in bytes; y1:x1;
-        // y2:x2, exclusive; destination; source y1:x1; source pitch; source.
+        // Digest 2.5: 2 << 29 | 53h << 22 | 6, alpha (21) and RGB (20); depth 3, ROP CC, pitch in
+        // bytes; y1:x1; y2:x2, exclusive; destination; source y1:x1; source pitch; source.
         let expected = [
             0x54f0_0006,
             0x03cc_1000,

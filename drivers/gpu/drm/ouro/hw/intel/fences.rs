@@ -3,7 +3,8 @@
 //!
 //! Fences detile the CPU's accesses through the aperture only. A fence is written in two halves: it
 //! is made invalid first and valid last, so that a mixture of the old and the new fence never takes
-//! effect. Gen4 and Gen6 have the fields at different places; [`Fences::from_gen6`] is for Gen6 and later.
+//! effect. Gen4 and Gen6 have the fields at different places; [`Fences::from_gen6`] is for Gen6 and
+//! later.
 
 use crate::{
     fence_regs::{BadRegion, FenceRegion, FenceRegs, Tiling},

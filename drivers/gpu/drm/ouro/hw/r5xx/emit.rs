@@ -171,8 +171,9 @@ mod tests {
             0x0578, 0x1234,
             0x0011, 0x0400_0000,
             // 35 dwords and 13 fillers.
-            0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000,
             0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000,
+            0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000, 0x8000_0000,
+            0x8000_0000,
         ];
         assert_eq!(out.as_slice(), expected);
     }
@@ -246,7 +247,8 @@ mod tests {
         #[test]
         fn too_little_room_is_an_error(room in 0usize..48) {
             let mut buf = vec![0; room];
-            prop_assert_eq!(request(false, &REQUEST, &MEM, &mut Commands::new(&mut buf)), Err(Overflow));
+            let emitted = request(false, &REQUEST, &MEM, &mut Commands::new(&mut buf));
+            prop_assert_eq!(emitted, Err(Overflow));
         }
     }
 }

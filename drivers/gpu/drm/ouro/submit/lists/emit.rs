@@ -16,8 +16,8 @@ use super::{
     ListedContext,
 };
 
-/// Emits a request into the ring of its context, with its engine seqno `number`; `memory` is for its
-/// commands. Returns the new tail; `None` if there is no room.
+/// Emits a request into the ring of its context, with its engine seqno `number`; `memory` is for
+/// its commands. Returns the new tail; `None` if there is no room.
 pub(super) fn emit(
     engine: &Engine,
     listed: &mut ListedContext,

@@ -514,8 +514,8 @@ impl Lists {
         }
     }
 
-    /// Returns whether the engine's next event must be seen at once: a context is to be loaded then,
-    /// or released, or other engines may hand over work when this one is free.
+    /// Returns whether the engine's next event must be seen at once: a context is to be loaded
+    /// then, or released, or other engines may hand over work when this one is free.
     pub(in crate::submit) fn needs_event(&mut self, engine: &Engine) -> bool {
         let may_release = !self.leaving.is_empty();
         may_release || engine.load.is_shared() || self.sched.needs_event()

@@ -80,8 +80,9 @@ pub(super) fn destroy(
 /// `GEM_CONTEXT_GETPARAM` returns a parameter of a context in `value`; for `WATCHDOG`, in the
 /// structure that `value` points to. `size` returns zero.
 ///
-/// Errors: `ENOENT` for an unknown context; `ENODEV` for `SSEU`, and for `VM` on chips with one address space; `ENOSPC` for `VM` if the file has too many VM ids; those
-/// of [`watchdog::get`]; `EINVAL` for other parameters.
+/// Errors: `ENOENT` for an unknown context; `ENODEV` for `SSEU`, and for `VM` on chips with one
+/// address space; `ENOSPC` for `VM` if the file has too many VM ids; those of [`watchdog::get`];
+/// `EINVAL` for other parameters.
 pub(super) fn getparam(
     _: &Device,
     file: &DrmFile,

@@ -268,7 +268,8 @@ fn look_up(
             if name.object == entries.len() {
                 let _ = entries.push_within_capacity(entry(object));
             }
-            // Of one handle, another thread may have made another BO meanwhile: the first one counts.
+            // Of one handle, another thread may have made another BO meanwhile: the first one
+            // counts.
             let entry = entries.get_mut(name.object).ok_or(EINVAL)?;
             name.tiling = tiling::of(&entry.object);
             entry.write |= reloc.write_domain != 0;

@@ -10,14 +10,16 @@
 //! The checker reads a batch command by command, from its first dword to the first
 //! `MI_BATCH_BUFFER_END`:
 //!
-//! * [`commands`] has a table for each engine, with a row per command: its length and the rule for it.
-//! * [`registers`] has a table for each engine, with a row per register that a batch may load and store.
+//! * [`commands`] has a table for each engine, with a row per command: its length and the rule for
+//!   it.
+//! * [`registers`] has a table for each engine, with a row per register that a batch may load and
+//!   store.
 //!
 //! The consequences:
 //!
 //! | The command | The batch | Upstream |
 //! |---|---|---|
-//! | has a client that the engine lacks, ends after the batch, or no end follows | is rejected | `EINVAL` |
+//! | has an unknown client, ends after the batch, or no end follows | is rejected | `EINVAL` |
 //! | is reserved to the kernel, or has a bit or a register that is | runs unprivileged | the same |
 //! | starts another batch, which was not checked | runs unprivileged | the same |
 //! | is accepted by upstream, but not by this driver | runs unprivileged | privileged |

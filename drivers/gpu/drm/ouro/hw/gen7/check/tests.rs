@@ -412,7 +412,8 @@ fn blits() {
 
 #[test]
 fn a_batch_of_a_video_client_passes() {
-    // MFX_PIPE_MODE_SELECT, MFX_SURFACE_STATE, MFX_BSP_BUF_BASE_ADDR_STATE, MFD_MPEG2_BSD_OBJECT: headers of V-21.
+    // MFX_PIPE_MODE_SELECT, MFX_SURFACE_STATE, MFX_BSP_BUF_BASE_ADDR_STATE, MFD_MPEG2_BSD_OBJECT:
+    // headers of V-21.
     let mut batch = vec![];
     for (header, dwords) in [
         (0x7000_0003u32, 5),

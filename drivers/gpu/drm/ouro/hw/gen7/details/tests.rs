@@ -74,7 +74,8 @@ fn the_first_tlb_is_divided_as_its_register_says() {
 
 #[test]
 fn pending_accesses_are_words() {
-    // VCS §1.1.9.4: valid 14700h, ready 14708h, sections 14400h, 14500h and 14600h; the table of 1.1.9.4.5.
+    // VCS §1.1.9.4: valid 14700h, ready 14708h, sections 14400h, 14500h and 14600h; the table of
+    // 1.1.9.4.5.
     let mock = Mock::default();
     mock.set(0x1_4700, 0x0000_0003);
     mock.set(0x1_4704, 0x8000_0001);

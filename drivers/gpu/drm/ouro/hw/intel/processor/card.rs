@@ -16,8 +16,8 @@ pub(crate) struct Card {
     /// Bits 23:16: the lowest clock.
     pub(crate) lowest: u8,
     /// Bits 31:24: the forcewake method, as its position in
-    /// [`Forcewake::methods`](crate::intel::ring::forcewake::Forcewake::methods), from 1 on. 0: the chip
-    /// has only one method, or was not probed.
+    /// [`Forcewake::methods`](crate::intel::ring::forcewake::Forcewake::methods), from 1 on. 0: the
+    /// chip has only one method, or was not probed.
     pub(crate) method: u8,
 }
 const_assert_eq!(core::mem::size_of::<Card>(), 4);

@@ -7,7 +7,7 @@
 //!
 //! | The command | The batch |
 //! |---|---|
-//! | has no row (no such client on this engine), ends after the batch, or no end follows | is rejected |
+//! | has no row (unknown client), ends after the batch, or no end follows | is rejected |
 //! | lacks bits of `must`, or names a register without a row | runs unprivileged |
 //! | is in doubt, or lacks bits of `should` | runs unprivileged; the check goes on |
 //!

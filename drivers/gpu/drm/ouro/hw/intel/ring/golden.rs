@@ -48,8 +48,8 @@ pub(crate) const CHANGE: u32 = 1;
 pub(crate) const BEGINNING: &[State] = &[
     null(0x6904, 1),
     state(0x6101_0000, 10, &[
-        (1, CHANGE), (2, CHANGE), (3, CHANGE), (4, CHANGE), (5, CHANGE), (6, CHANGE), (7, CHANGE), (8, CHANGE),
-        (9, CHANGE),
+        (1, CHANGE), (2, CHANGE), (3, CHANGE), (4, CHANGE), (5, CHANGE), (6, CHANGE), (7, CHANGE),
+        (8, CHANGE), (9, CHANGE),
     ]),
     null(0x6102, 2),
     null(0x680b, 1),
@@ -137,7 +137,8 @@ impl Golden {
     }
 }
 
-/// Returns all commands of a golden state, whose number is the promised one: they do not fit in less.
+/// Returns all commands of a golden state, whose number is the promised one: they do not fit in
+/// less.
 #[cfg(test)]
 pub(crate) fn written(golden: &Golden) -> std::vec::Vec<u32> {
     let mut buf = [0; 512];

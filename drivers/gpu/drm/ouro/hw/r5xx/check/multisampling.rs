@@ -138,8 +138,8 @@ fn weakness_25_a_resolve_reads_tiles_and_writes_what_the_bits_say() {
 }
 
 /// Mesa's `r300_texture_desc_init` lowers the number of samples of wider targets, because of an
-/// error of the chip: wider than 1360 pixels of eight bytes with six samples, than 2048 of them with
-/// four, than 2720 of four bytes with six.
+/// error of the chip: wider than 1360 pixels of eight bytes with six samples, than 2048 of them
+/// with four, than 2720 of four bytes with six.
 #[test]
 fn weakness_29_rows_of_samples_are_no_wider_than_the_chip_can_address() {
     const FOUR: u32 = 5;

@@ -183,7 +183,8 @@ fn piece() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![
         4 => (register(), value()).prop_map(|(r, v)| vec![r, v]),
         4 => (register(), value(), relocation()).prop_map(|(r, v, o)| [vec![r, v], o].concat()),
-        1 => (0x4e28u32..0x4e30, 0u32..4096).prop_map(|(r, v)| vec![r / 4, v & !31, 0xc000_1000, 0]),
+        1 => (0x4e28u32..0x4e30, 0u32..4096)
+            .prop_map(|(r, v)| vec![r / 4, v & !31, 0xc000_1000, 0]),
         1 => relocation(),
         // Masks of pipes: a count for some of them, and now and then something else.
         1 => (0u32..16, register(), value(), 0u32..4).prop_map(|(mask, r, v, kind)| {
@@ -211,7 +212,10 @@ fn piece() -> impl Strategy<Value = Vec<u32>> {
         2 => Just(target().0),
         2 => Just(array().0),
         2 => (0u32..70_000).prop_map(|n| list(n & 0xffff).0),
-        1 => (0u32..20).prop_map(|n| [indexed(n).0, vec![0xc002_3300, 0x8000_0810, 0, n.div_ceil(2), 0xc000_1000, 4]].concat()),
+        1 => (0u32..20).prop_map(|n| {
+            let indices = vec![0xc002_3300, 0x8000_0810, 0, n.div_ceil(2), 0xc000_1000, 4];
+            [indexed(n).0, indices].concat()
+        }),
         1 => (any::<u8>(), proptest::collection::vec(value(), 1..8))
             .prop_map(|(opcode, body)| new().command(opcode.into(), &body).0),
         1 => proptest::collection::vec(any::<u32>(), 1..4),
@@ -264,14 +268,23 @@ proptest! {
     }
 
     #[test]
-    fn any_dwords_are_judged(stream in proptest::collection::vec(any::<u32>(), 0..64), room in 0usize..64) {
+    fn any_dwords_are_judged(
+        stream in proptest::collection::vec(any::<u32>(), 0..64),
+        room in 0usize..64,
+    ) {
         let mut out = vec![0; room];
         let _ = STREAMS.check(&stream, &objects(&[4096, 4096]), &mut out);
     }
 
     #[test]
     fn every_pixel_of_a_draw_that_passes_is_inside(
-        format in prop_oneof![Just((9u32, 1u64)), Just((4, 2)), Just((6, 4)), Just((10, 8)), Just((7, 16))],
+        format in prop_oneof![
+            Just((9u32, 1u64)),
+            Just((4, 2)),
+            Just((6, 4)),
+            Just((10, 8)),
+            Just((7, 16)),
+        ],
         fields in 0u32..6,
         blocks in 1u32..40,
         corner in (0u32..80, 0u32..80),
