@@ -207,7 +207,7 @@ fn an_offset_of_indices_moves_no_vertex_past_the_limits() {
     let copy = large.check(&objects(&[1 << 20])).unwrap();
     assert_eq!(
         copy[..5],
-        [0x208c / 4, 20_000, 1 << 16 | 0x2134 / 4, 0x7fff, 0]
+        [0x208c / 4, 20_000, 0x1_0000 | (0x2134 / 4), 0x7fff, 0]
     );
 }
 
