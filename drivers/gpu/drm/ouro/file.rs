@@ -3,6 +3,7 @@
 //! An open file: a client, with its contexts and VMs.
 
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     id_pool::IdPool,
     new_mutex,
     prelude::*,
@@ -47,14 +48,15 @@ impl<T> Ids<T> {
             self.least >= self.taken.capacity() || self.taken.find_unused_id(self.least).is_none();
         if full {
             let request = self.taken.grow_request().ok_or(ENOSPC)?;
-            self.taken.grow(request.realloc(GFP_KERNEL)?);
+            self.taken.grow(request.realloc(GFP_KERNEL_ACCOUNT)?);
         }
         let free = self.taken.find_unused_id(self.least).ok_or(ENOSPC)?;
         if free.as_u32() >= MAX_IDS {
             return Err(ENOSPC);
         }
         let id = free.as_u32() + 1;
-        self.by_id.try_create_and_insert(id, item, GFP_KERNEL)?;
+        self.by_id
+            .try_create_and_insert(id, item, GFP_KERNEL_ACCOUNT)?;
         self.least = free.acquire() + 1;
         Ok(id)
     }
@@ -143,7 +145,7 @@ impl File {
                 scratch: Spare::new(),
                 stay <- new_mutex!(None, "ouro_stay"),
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 
@@ -201,9 +203,9 @@ impl File {
     pub(crate) fn contexts(&self) -> Result<KVVec<Arc<Context>>> {
         let mut all = KVVec::new();
         let mut add = |context: &Arc<Context>| -> Result {
-            all.push(context.clone(), GFP_KERNEL)?;
+            all.push(context.clone(), GFP_KERNEL_ACCOUNT)?;
             for part in context.engines().iter().flat_map(|map| parts(map)) {
-                all.push(part.clone(), GFP_KERNEL)?;
+                all.push(part.clone(), GFP_KERNEL_ACCOUNT)?;
             }
             Ok(())
         };

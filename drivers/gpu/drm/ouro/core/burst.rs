@@ -13,7 +13,7 @@ pub const AT_ONCE: u32 = 8;
 /// The current burst.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Burst {
-    /// When its last event was, in nanoseconds.
+    /// When its last event was handled, in nanoseconds.
     last: u64,
     /// Number of its events.
     count: u32,
@@ -28,6 +28,11 @@ impl Burst {
         self.last = now;
         self.count = self.count.saturating_add(1);
         self.count <= AT_ONCE
+    }
+
+    /// The last event was handled at `now`: what that took is no pause before the next one.
+    pub fn handled(&mut self, now: u64) {
+        self.last = now;
     }
 }
 
@@ -44,6 +49,19 @@ mod tests {
         // It goes on as long as the next event comes soon.
         assert!(!burst.is_now(start + 999 + APART - 1));
         assert!(burst.is_now(start + 998 + 2 * APART));
+    }
+
+    #[test]
+    fn what_handling_takes_is_no_pause() {
+        let (mut burst, mut now, mut handled) = (Burst::default(), 7 * APART, 0);
+        for _ in 0..1000 {
+            if burst.is_now(now) {
+                handled += 1;
+                now += 3 * APART;
+                burst.handled(now);
+            }
+        }
+        assert_eq!(handled, AT_ONCE);
     }
 
     #[test]

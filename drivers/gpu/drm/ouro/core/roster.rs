@@ -22,8 +22,11 @@ pub enum Set {
     /// Those with ready requests for which their ring had no room.
     Full,
     /// Those that were in a load since their completed requests were last retired. No other context
-    /// can have completed requests.
+    /// can have completed requests, except for those that are done.
     Listed,
+    /// Those that have left the engine, and all of whose requests in flight are complete, but not
+    /// retired yet.
+    Done,
     /// Those with requests that other engines can run, too.
     Roaming,
     /// Those that are being cancelled.
@@ -31,7 +34,7 @@ pub enum Set {
 }
 
 /// Number of sets.
-const SETS: usize = 6;
+const SETS: usize = 7;
 
 impl Set {
     const fn bit(self) -> u8 {
@@ -218,6 +221,7 @@ impl<A: Arena> Roster<A> {
             Set::Ready,
             Set::Full,
             Set::Listed,
+            Set::Done,
             Set::Roaming,
             Set::Cancelled,
         ] {
@@ -303,6 +307,7 @@ mod tests {
         Set::Ready,
         Set::Full,
         Set::Listed,
+        Set::Done,
         Set::Roaming,
         Set::Cancelled,
     ];

@@ -7,7 +7,7 @@
 //! while an engine has it loaded. Otherwise it can be evicted like a BO; the state stays in memory.
 
 use core::ops::Deref;
-use kernel::{prelude::*, sync::Arc};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc};
 use ouro_hw::{
     coherence::KernelUse,
     types::{GgttAddr, PAGE_SIZE},
@@ -52,7 +52,7 @@ impl Image {
                 align,
                 pinning <- Pinning::new(),
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 

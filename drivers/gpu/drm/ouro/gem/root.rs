@@ -7,7 +7,7 @@
 //! loads another one has completed: the engine's cached PDEs lead to the space's tables until then.
 
 use core::ops::Deref;
-use kernel::{prelude::*, sync::Arc};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc};
 use ouro_core::port::Edition;
 use ouro_hw::{
     generation::Translation,
@@ -44,7 +44,7 @@ impl Root {
                 space: space.clone(),
                 pinning <- Pinning::new(),
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 

@@ -7,6 +7,7 @@
 //! ([`super::timeline`]) are made for its first request, too.
 
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     new_mutex,
     prelude::*,
     sync::{
@@ -136,7 +137,7 @@ impl Context {
                 selector <- new_mutex!(Selector::Open, "ouro_context_selector"),
                 making <- new_mutex!(Chosen::default(), "ouro_image"),
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 
@@ -295,9 +296,9 @@ impl Context {
         let chosen = self.making.lock();
         if self.seats.as_ref().is_none() {
             let places = if self.lists { self.engines.into() } else { 0 };
-            let mut seats = KVec::with_capacity(places, GFP_KERNEL)?;
+            let mut seats = KVec::with_capacity(places, GFP_KERNEL_ACCOUNT)?;
             for _ in 0..places {
-                seats.push(SetOnce::new(), GFP_KERNEL)?;
+                seats.push(SetOnce::new(), GFP_KERNEL_ACCOUNT)?;
             }
             self.seats.populate(seats);
         }
@@ -319,7 +320,7 @@ impl Context {
         if self.seat(engine).is_some() || chosen.images.iter().any(|(i, _)| *i == index) {
             return Err(EBUSY);
         }
-        Ok(chosen.images.push((index, image), GFP_KERNEL)?)
+        Ok(chosen.images.push((index, image), GFP_KERNEL_ACCOUNT)?)
     }
 
     /// Returns the ring for its requests on an engine. The context must be prepared for the engine.

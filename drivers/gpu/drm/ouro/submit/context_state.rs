@@ -4,6 +4,7 @@
 //! hangs.
 
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     new_mutex,
     prelude::*,
     sync::{
@@ -160,7 +161,7 @@ impl ContextState {
                 last <- new_mutex!(None, "ouro_context_last"),
                 _alive: Alive::new(alive),
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 }

@@ -10,6 +10,7 @@
 //! be a recursion of any depth that user space likes.
 
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     list::{impl_list_arc_safe, impl_list_item, List, ListArc, ListLinks},
     new_spinlock_irq,
     prelude::*,
@@ -48,7 +49,7 @@ impl Follower {
                 tracker,
                 number: Atomic::new(0),
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 }

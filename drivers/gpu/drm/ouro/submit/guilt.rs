@@ -11,6 +11,7 @@
 
 use core::fmt::Write as _;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     fmt,
     prelude::*,
     sync::{
@@ -107,7 +108,7 @@ impl Holder {
                 busy: Busy::new(),
                 pool_share: PoolShare::new()?,
             },
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )?)
     }
 

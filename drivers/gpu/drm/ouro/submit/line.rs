@@ -5,7 +5,7 @@
 //! A ring engine has one of these. On execlist engines, each context has its own, and the engine's
 //! is used for its context status buffer.
 
-use kernel::{prelude::*, sync::Arc};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc};
 use ouro_hw::{
     coherence::KernelUse,
     engine::{EngineMemory, StatusPage, StatusPlace},
@@ -149,7 +149,7 @@ impl Line {
             status,
             _scratch: scratch,
         };
-        Ok(Arc::new(this, GFP_KERNEL)?)
+        Ok(Arc::new(this, GFP_KERNEL_ACCOUNT)?)
     }
 
     /// Returns its addresses.

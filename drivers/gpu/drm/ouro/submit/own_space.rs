@@ -4,6 +4,7 @@
 //! are unbound from it.
 
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     impl_has_work, new_work,
     prelude::*,
     sync::Arc,
@@ -62,14 +63,14 @@ impl OwnSpace {
                 space,
                 work <- new_work!("ouro_space"),
             }),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )?;
         let this = Self {
             root,
             emptying,
             retirer: retirer.clone(),
         };
-        Ok(Arc::new(this, GFP_KERNEL)?)
+        Ok(Arc::new(this, GFP_KERNEL_ACCOUNT)?)
     }
 
     /// Returns the address space.

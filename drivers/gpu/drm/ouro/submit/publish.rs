@@ -7,6 +7,7 @@
 //! [`Prepared::publish`] publishes requests; nothing fails from there on.
 
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     list::ListArc,
     prelude::*,
     sync::{aref::ARef, Arc, UniqueArc},
@@ -105,11 +106,11 @@ impl<'a> Draft<'a> {
         parts: Parts,
         after: LazyVec<ARef<Fence>>,
     ) -> Result<Prepared<'a>> {
-        let mut callbacks = LazyVec::with_capacity(after.len(), GFP_KERNEL)?;
+        let mut callbacks = LazyVec::with_capacity(after.len(), GFP_KERNEL_ACCOUNT)?;
         for _ in 0..after.len() {
-            callbacks.push(Callback::new()?, GFP_KERNEL)?;
+            callbacks.push(Callback::new()?, GFP_KERNEL_ACCOUNT)?;
         }
-        let armed = LazyVec::with_capacity(after.len(), GFP_KERNEL)?;
+        let armed = LazyVec::with_capacity(after.len(), GFP_KERNEL_ACCOUNT)?;
         let tracker = &self.tracker;
         tracker
             .urgency

@@ -7,6 +7,7 @@
 //! lower one for each of its timelines: requests beyond that could not be emitted for long anyway.
 
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     prelude::*,
     sync::{
         atomic::{ordering, Atomic},
@@ -30,7 +31,7 @@ pub(crate) struct Quota {
 impl Quota {
     fn new(limit: u32) -> Result<Arc<Self>> {
         let live = [const { Atomic::new(0) }; MAX_ENGINES];
-        Ok(Arc::new(Self { live, limit }, GFP_KERNEL)?)
+        Ok(Arc::new(Self { live, limit }, GFP_KERNEL_ACCOUNT)?)
     }
 
     /// Creates the quota of a client. Errors: `ENOMEM`.

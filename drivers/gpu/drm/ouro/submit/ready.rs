@@ -47,6 +47,7 @@ impl Engine {
         let follows = self.expected.load(ordering::Acquire) != 0;
         if follows || !self.has_lists() || queue.burst.is_now(time::monotonic_ns()) {
             self.pump(queue);
+            queue.burst.handled(time::monotonic_ns());
             return true;
         }
         self.leave(queue);

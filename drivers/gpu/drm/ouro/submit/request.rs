@@ -10,6 +10,7 @@
 
 use core::ops::Range;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     list::{
         impl_list_arc_safe, impl_list_item, AtomicTracker, List, ListArc, ListLinks, TryNewListArc,
     },
@@ -130,7 +131,7 @@ impl Tracker {
                     request: None,
                 }, "ouro_tracker"),
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 
@@ -537,7 +538,7 @@ impl Request {
                 share: parts.share,
                 watchdog: parts.watchdog,
             }? Error),
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )
     }
 

@@ -3,7 +3,7 @@
 //! Timelines: a timeline is one (context, engine) pair. Its fences are one dma_fence context,
 //! numbered at publication. A virtual engine counts as one engine, by its first one's number.
 
-use kernel::{prelude::*, sync::aref::ARef};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::aref::ARef};
 use ouro_kernel::{
     fence::{self, Fence},
     time,
@@ -75,7 +75,7 @@ impl Timelines {
     #[cold]
     #[inline(never)]
     fn make(&mut self, engines: usize) -> Result {
-        let mut made = KVec::with_capacity(engines, GFP_KERNEL)?;
+        let mut made = KVec::with_capacity(engines, GFP_KERNEL_ACCOUNT)?;
         let fences = fence::alloc_contexts(engines as u32);
         for engine in 0..engines {
             made.push(
@@ -85,7 +85,7 @@ impl Timelines {
                     last: None,
                     recent: Recent::default(),
                 },
-                GFP_KERNEL,
+                GFP_KERNEL_ACCOUNT,
             )?;
         }
         self.0 = made;

@@ -12,6 +12,7 @@
 //! have to load.
 
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     prelude::*,
     sync::{
         atomic::{ordering, Atomic},
@@ -112,14 +113,14 @@ impl Directory {
                 return Err(EINVAL);
             }
             while self.tables.len() <= index {
-                self.tables.push(None, GFP_KERNEL)?;
+                self.tables.push(None, GFP_KERNEL_ACCOUNT)?;
             }
             let table = DmaPages::new(&self.dma, 1, Caching::WriteBack)?;
             for at in (0..PAGE_SIZE as usize).step_by(ENTRY) {
                 table.write32(at, self.hole);
             }
             made = Some((index as u32, self.entry(Some(&table))));
-            let table = KBox::new(table, GFP_KERNEL)?;
+            let table = KBox::new(table, GFP_KERNEL_ACCOUNT)?;
             if let Some(place) = self.tables.get_mut(index) {
                 *place = Some(table);
             }

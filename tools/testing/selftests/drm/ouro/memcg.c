@@ -207,6 +207,24 @@ TEST_F(memcg, charged_to_who_touches_it)
 	}
 }
 
+/* A context is memory of its client's even if it is never used: with all its limits, half a kilobyte. */
+TEST_F(memcg, contexts_are_charged_to_who_makes_them)
+{
+	enum { CONTEXTS = 8192 };
+	const long long before = get("memory.stat", "kernel");
+	unsigned int i;
+
+	if (!self->gpu.speaks->context)
+		SKIP(return, "no contexts");
+	ASSERT_LE(0, before);
+	for (i = 0; i < CONTEXTS; i++)
+		ASSERT_NE(0, context_create(self->fd));
+	EXPECT_LE(before + CONTEXTS * 512ll, get("memory.stat", "kernel"))
+	{
+		TH_LOG("%lld bytes", get("memory.stat", "kernel") - before);
+	}
+}
+
 /*
  * Limits end in the middle of an object, whose pages say so and go back. At the limit itself the
  * kernel's own small allocations would have the process killed, as everywhere.

@@ -13,6 +13,7 @@
 
 use core::iter;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     prelude::*,
     sync::{
         atomic::{ordering, Atomic},
@@ -113,9 +114,9 @@ impl Target {
         if engines.is_empty() {
             return Ok(Self::One(first));
         }
-        let mut others = KVec::with_capacity(engines.len(), GFP_KERNEL)?;
+        let mut others = KVec::with_capacity(engines.len(), GFP_KERNEL_ACCOUNT)?;
         for other in engines {
-            others.push(Sibling::new(other), GFP_KERNEL)?;
+            others.push(Sibling::new(other), GFP_KERNEL_ACCOUNT)?;
         }
         let siblings = Siblings {
             first: Sibling::new(first),
@@ -125,7 +126,7 @@ impl Target {
         for (_, engine) in siblings.all() {
             engine.take_part();
         }
-        Ok(Self::Any(Arc::new(siblings, GFP_KERNEL)?))
+        Ok(Self::Any(Arc::new(siblings, GFP_KERNEL_ACCOUNT)?))
     }
 
     /// Returns the engine that stands for the target: timelines are identified by its number.

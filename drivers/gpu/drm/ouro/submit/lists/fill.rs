@@ -132,6 +132,9 @@ impl Lists {
         let falls = ends && listed.lifted.is_some();
         if let Some(tail) = tail {
             self.sched.publish(listed.entity, tail, now);
+            if self.roster.leave(Set::Done, at) {
+                self.roster.join(Set::Listed, at);
+            }
             self.sort(at);
         }
         self.set_full(at, full);

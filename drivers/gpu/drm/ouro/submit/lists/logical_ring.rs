@@ -7,7 +7,7 @@
 //! does not hold it any more ([`Seat`]). A virtual engine has one logical ring for all of its
 //! engines: they are of one class, and register offsets in the image are relative to the engine.
 
-use kernel::{prelude::*, sync::Arc};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc};
 use ouro_hw::{
     coherence::KernelUse,
     context::{ContextImages, FirstImage},
@@ -117,7 +117,7 @@ impl LogicalRing {
             return Err(EINVAL);
         }
         this.write(&dwords)?;
-        Ok(Arc::new(this, GFP_KERNEL)?)
+        Ok(Arc::new(this, GFP_KERNEL_ACCOUNT)?)
     }
 
     /// Returns its ring and status page.

@@ -255,7 +255,8 @@ impl Lists {
 
     /// Returns whether no request is in flight: each one emitted is retired.
     pub(in crate::submit) fn is_quiet(&self) -> bool {
-        self.roster.oldest().is_none() && self.loaded().all(|p| p.flight.is_empty())
+        let done = self.roster.is_empty(Set::Done);
+        done && self.roster.oldest().is_none() && self.loaded().all(|p| p.flight.is_empty())
     }
 
     /// Returns whether there are no requests.
@@ -314,6 +315,10 @@ impl Lists {
 
     /// Retires completed requests: passes each to `each`.
     fn collect(&mut self, now: u64, mut each: impl FnMut(ListArc<Request>)) {
+        while let Some(at) = self.roster.first(Set::Done) {
+            self.roster.leave(Set::Done, at);
+            self.roster.join(Set::Listed, at);
+        }
         let mut next = self.roster.first(Set::Listed);
         while let Some(at) = next {
             next = self.roster.after(Set::Listed, at);
@@ -369,13 +374,16 @@ impl Lists {
     fn tell(&mut self, engine: &Engine, now: u64) -> bool {
         let mut first = false;
         let mut done = 0;
-        for at in self.roster.iter(Set::Listed) {
+        let mut next = self.roster.first(Set::Listed);
+        while let Some(at) = next {
+            next = self.roster.after(Set::Listed, at);
             let Some(listed) = self.contexts.get(at as usize).and_then(|p| p.as_ref()) else {
                 continue;
             };
             let progress = listed.logical_ring.line().progress();
             let mut tail = None;
             let mut left = false;
+            let mut waited = false;
             for request in listed.flight.iter() {
                 if !request.tracker.seqno().is_some_and(|s| progress.passed(s)) {
                     left = true;
@@ -383,13 +391,19 @@ impl Lists {
                 }
                 done += 1;
                 tail = Some(request.emitted.tail());
-                first |= request.tracker.urgency.lifted().is_some();
+                waited |= request.tracker.urgency.lifted().is_some();
             }
-            if let Some(tail) = tail {
-                self.sched.completed(listed.entity, tail, now);
-                first |= !left && self.roster.has(Set::Full, at);
+            let Some(tail) = tail else { continue };
+            self.sched.completed(listed.entity, tail, now);
+            waited |= !left && self.roster.has(Set::Full, at);
+            first |= waited;
+            // Nothing more is to be seen here before it is retired.
+            if !left && !waited && !self.sched.is_held(listed.entity) {
+                self.roster.leave(Set::Listed, at);
+                self.roster.join(Set::Done, at);
             }
         }
+        let done = done + self.roster.len(Set::Done) as u32;
         engine.unretired.store(done, ordering::Relaxed);
         first
     }

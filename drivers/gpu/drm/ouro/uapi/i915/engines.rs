@@ -3,7 +3,7 @@
 //! Engine selection: `I915_CONTEXT_PARAM_ENGINES` sets an engine map, whose indices the ring
 //! selector of `EXECBUFFER2` then means; without a map, the selector means a fixed ring name.
 
-use kernel::{prelude::*, sync::Arc};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc};
 use ouro_hw::{types::EngineId, EngineClass};
 use ouro_kernel::uaccess;
 use ouro_uapi::i915 as abi;
@@ -41,13 +41,13 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
     require(bytes % ENTRY == 0 && bytes / ENTRY <= MAX_ENGINES)?;
     let list: KVVec<abi::i915_engine_class_instance> =
         uaccess::read_array(arg.value.wrapping_add(HEADER as u64), bytes / ENTRY)?;
-    let mut map: EngineMap = KVec::with_capacity(list.len(), GFP_KERNEL)?;
+    let mut map: EngineMap = KVec::with_capacity(list.len(), GFP_KERNEL_ACCOUNT)?;
     for entry in list.iter() {
         let slot = match (entry.engine_class, entry.engine_instance) {
             GAP => Slot::Gap,
             _ => one(context, &map, find(gpu, entry).ok_or(ENOENT)?)?,
         };
-        map.push(slot, GFP_KERNEL)?;
+        map.push(slot, GFP_KERNEL_ACCOUNT)?;
     }
     extension::walk(uaccess::read(arg.value)?, |name, at| match name {
         // On rings, requests run in order, and user space alone chooses engines.
@@ -63,7 +63,7 @@ pub(super) fn set(gpu: &Gpu, context: &Context, arg: &abi::drm_i915_gem_context_
         abi::I915_CONTEXT_ENGINES_EXT_BOND => Err(ENODEV),
         _ => Err(EINVAL),
     })?;
-    context.set_engines(Arc::new(map, GFP_KERNEL)?)
+    context.set_engines(Arc::new(map, GFP_KERNEL_ACCOUNT)?)
 }
 
 /// Returns a slot for one engine. If the map has the engine already, the slot is a virtual engine
@@ -74,8 +74,8 @@ fn one(context: &Context, map: &EngineMap, engine: &Arc<Engine>) -> Result<Slot>
     if !map.iter().any(same) {
         return Ok(Slot::Engine(index));
     }
-    let mut only = KVec::with_capacity(1, GFP_KERNEL)?;
-    only.push(engine.clone(), GFP_KERNEL)?;
+    let mut only = KVec::with_capacity(1, GFP_KERNEL_ACCOUNT)?;
+    only.push(engine.clone(), GFP_KERNEL_ACCOUNT)?;
     Ok(Slot::Balanced(Balanced::new(context, only)?))
 }
 
@@ -120,11 +120,11 @@ fn named<T>(gpu: &Gpu, at: u64, count: usize) -> Result<KVec<Arc<Engine>>> {
     require(count <= MAX_ENGINES)?;
     let from = at.wrapping_add(size_of::<T>() as u64);
     let names: KVVec<abi::i915_engine_class_instance> = uaccess::read_array(from, count)?;
-    let mut list = KVec::with_capacity(count, GFP_KERNEL)?;
+    let mut list = KVec::with_capacity(count, GFP_KERNEL_ACCOUNT)?;
     for name in names.iter() {
         let first = names.first().map(|n| n.engine_class);
         require(first == Some(name.engine_class))?;
-        list.push(find(gpu, name).ok_or(EINVAL)?.clone(), GFP_KERNEL)?;
+        list.push(find(gpu, name).ok_or(EINVAL)?.clone(), GFP_KERNEL_ACCOUNT)?;
     }
     Ok(list)
 }
