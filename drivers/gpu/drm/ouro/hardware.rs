@@ -319,8 +319,8 @@ impl Hardware {
             .map_err(|e| self.no_reset(e))
     }
 
-    /// Ends the engines' work before their memory is freed; `idle`: they have none, and are stopped.
-    /// The device must be awake. Sleeps. Errors: an engine may still run.
+    /// Ends the engines' work before their memory is freed; `idle`: they have none, and are
+    /// stopped. The device must be awake. Sleeps. Errors: an engine may still run.
     pub(crate) fn end_work(&self, idle: bool) -> Result {
         self.generation()
             .end_work(&self.hw(), &self.topology, idle, &Waits)

@@ -101,8 +101,8 @@ impl<const N: usize> Disjoint<N> {
         })
     }
 
-    /// Returns each range of the set, and what is behind it: at most `most`, up to `end` or the next
-    /// range. Leaves out ranges with nothing behind them.
+    /// Returns each range of the set, and what is behind it: at most `most`, up to `end` or the
+    /// next range. Leaves out ranges with nothing behind them.
     pub fn behind(
         &self,
         most: u64,

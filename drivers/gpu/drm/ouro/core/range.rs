@@ -336,7 +336,8 @@ impl<A: Arena> Ranges<A> {
             .get_mut((link as usize).wrapping_sub(1))
     }
 
-    /// Returns the lowest start of a range that meets `want` in a hole with room for at least `min`.
+    /// Returns the lowest start of a range that meets `want` in a hole with room for at least
+    /// `min`.
     fn find(&self, link: Link, want: &Want, colour: Colour, min: u64) -> Option<u64> {
         let n = self.node(link)?;
         if n.longest(colour) < min {

@@ -372,8 +372,8 @@ mod tests {
         assert_eq!((roster.first(Set::Ready), roster.oldest()), (None, None));
     }
 
-    /// As the driver does it: so many contexts become ready one after the other, each with a look at
-    /// the engine, which takes eight at a time and completes them in between.
+    /// As the driver does it: so many contexts become ready one after the other, each with a look
+    /// at the engine, which takes eight at a time and completes them in between.
     fn visits(count: u32) -> u64 {
         let mut roster = roster(count as usize);
         let mut number = 0;

@@ -2,10 +2,10 @@
 //! A small number of slots of the same size, given out in runs: a bit for each. Where most runs are
 //! short, and few are taken, this costs less than the trees of [`range`](crate::range).
 
-/// Returns whether an owner may take `count` more slots of `free` ones, beside the `own` ones that it
-/// has. What it has then may be no more than what is left to others: alone it gets half of all, and
-/// beside other owners that take what they can get, as much as each of them; and an owner that comes
-/// later still finds some. The first run of an owner may take whatever is free.
+/// Returns whether an owner may take `count` more slots of `free` ones, beside the `own` ones that
+/// it has. What it has then may be no more than what is left to others: alone it gets half of all,
+/// and beside other owners that take what they can get, as much as each of them; and an owner that
+/// comes later still finds some. The first run of an owner may take whatever is free.
 pub const fn may_take(own: usize, count: usize, free: usize) -> bool {
     own == 0 || own.saturating_add(count) <= free.saturating_sub(count)
 }

@@ -218,8 +218,9 @@ fn to_region(
     }
 }
 
-/// Evicts the occupant of a fixed BO's addresses, or a neighbour that the BO must not have. Returns false if the occupant cannot move, or if
-/// there is none and something else than addresses is missing.
+/// Evicts the occupant of a fixed BO's addresses, or a neighbour that the BO must not have. Returns
+/// false if the occupant cannot move, or if there is none and something else than addresses is
+/// missing.
 fn vacate(
     space: &Arc<Space>,
     entries: &mut [Entry],

@@ -111,8 +111,8 @@ impl Pool {
         )
     }
 
-    /// Copies a client's batch to the pool. Errors: `ENOSPC` while the pool is full, or the client has
-    /// its share of it; `EINVAL` for a batch above the limit, `ENOMEM`.
+    /// Copies a client's batch to the pool. Errors: `ENOSPC` while the pool is full, or the client
+    /// has its share of it; `EINVAL` for a batch above the limit, `ENOMEM`.
     pub(crate) fn keep(self: &Arc<Self>, dwords: &[u32], share: &Arc<PoolShare>) -> Result<Shadow> {
         if dwords.is_empty() || dwords.len() > Self::MAX_BATCH_DWORDS {
             return Err(EINVAL);

@@ -69,9 +69,9 @@ fn list<T: IntoBytes + Immutable>(arg: &mut abi::drm_ouro_list, entries: &KVec<T
     Ok(())
 }
 
-/// `OURO_ENGINES` lists the engines with their counters, which are 0 without `CAP_PERFMON`. `stride`
-/// must be the size of an entry; up to `count` entries are written to `ptr`, and `count` returns
-/// their total number.
+/// `OURO_ENGINES` lists the engines with their counters, which are 0 without `CAP_PERFMON`.
+/// `stride` must be the size of an entry; up to `count` entries are written to `ptr`, and `count`
+/// returns their total number.
 ///
 /// Errors: `EINVAL` for another stride; `EFAULT`, `ENOMEM`.
 pub(super) fn engines(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) -> Result {

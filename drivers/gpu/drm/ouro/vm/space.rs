@@ -224,8 +224,8 @@ impl<T: Tenant> Space<T> {
     }
 
     /// Creates a PPGTT for contexts, on chips with a PPGTT per context; `store` is for tables in
-    /// VRAM, `whose` the space is. Errors: `ENOSPC` if there is no room for its tables, `ENOMEM`, `ENODEV` on other
-    /// chips.
+    /// VRAM, `whose` the space is. Errors: `ENOSPC` if there is no room for its tables, `ENOMEM`,
+    /// `ENODEV` on other chips.
     pub(crate) fn own(
         hardware: Arc<Hardware>,
         dma: &Arc<DmaDevice>,

@@ -224,8 +224,8 @@ impl TableStore {
         }
     }
 
-    /// Allocates a table; its contents are undefined. Errors: `ENOSPC` if the store is full, but for
-    /// what is reserved for the kernel; `EBUSY` while the device sleeps, `ENOMEM`.
+    /// Allocates a table; its contents are undefined. Errors: `ENOSPC` if the store is full, but
+    /// for what is reserved for the kernel; `EBUSY` while the device sleeps, `ENOMEM`.
     pub(super) fn take(self: &Arc<Self>, whose: Whose) -> Result<Table> {
         let want = Want {
             size: 1,

@@ -2,10 +2,10 @@
 //! Contexts: the size of an image (§5.8.1, G-16), and the context that a previous driver has left
 //! loaded.
 //!
-//! A switch saves the loaded context at the address in `CCID` (§5.8.1.2). After a reset its value is
-//! undefined (§5.8.1.1), and a 965 is not reset at bring-up: it may be an address of the previous
-//! driver's, where this one has anything. So `CCID` is cleared while the ring is stopped; and as no
-//! document says that the CPU can write it, the image's entries map the scratch page.
+//! A switch saves the loaded context at the address in `CCID` (§5.8.1.2). After a reset its value
+//! is undefined (§5.8.1.1), and a 965 is not reset at bring-up: it may be an address of the
+//! previous driver's, where this one has anything. So `CCID` is cleared while the ring is stopped;
+//! and as no document says that the CPU can write it, the image's entries map the scratch page.
 
 use super::regs::{Ccid, CCID, CXT_SIZE};
 use crate::{intel::processor::context::LINE, io::Hw, types::PAGE_SIZE};

@@ -2,8 +2,8 @@
 //! Reset, by a byte of configuration space (G-20). It resets all engines.
 //!
 //! On 965 it resets the whole device, including the display; so the driver uses it only after a
-//! hang, not at bring-up, and at the end only if an engine has not stopped. On G4X the engines have domains of their own. A reset clears the fences,
-//! and on 965 disables the GGTT (§5.9).
+//! hang, not at bring-up, and at the end only if an engine has not stopped. On G4X the engines have
+//! domains of their own. A reset clears the fences, and on 965 disables the GGTT (§5.9).
 
 use super::regs::{GDRST, VCP_NOT_GATED, VDECCLK_GATE_D};
 use crate::{

@@ -73,8 +73,8 @@ fn a_965_is_brought_up_without_a_reset() {
     for (chip, clocks) in [(&DESKTOP_965, 0x7081_0000), (&MOBILE_965, 0x2000_0000)] {
         let (log, order) = started(
             chip,
-            // Interrupts masked, ring stopped, no context loaded, GGTT enabled, old errors, clock gating, flush page,
-            // flush.
+            // Interrupts masked, ring stopped, no context loaded, GGTT enabled, old errors, clock
+            // gating, flush page, flush.
             &[
                 Access::W(0x20a8, 0xffff_ffff),
                 Access::W(0x203c, 0),

@@ -4,8 +4,8 @@
 //! The vertex and setup units and the command processor are reset first, and if an engine is busy
 //! after that, as it may be with a pixel shader that does not end, the other units of both engines.
 //! The memory controller is reset only if that was not enough: the reset may lose the memory map,
-//! and accesses of the CPU to VRAM are lost meanwhile. After a reset the caller starts the card again, which sets up all blocks and checks
-//! the GART's entries.
+//! and accesses of the CPU to VRAM are lost meanwhile. After a reset the caller starts the card
+//! again, which sets up all blocks and checks the GART's entries.
 //!
 //! Bus mastering is off during a reset and until the card is started again: with it on, a reset of
 //! the command processor has stopped the whole machine (digest §5.2).
@@ -76,8 +76,8 @@ fn pulse(hw: &Hw<'_>, wait: &dyn SleepWait, blocks: u32, busy: u32) -> Result<()
     }
 }
 
-/// Resets the card from any state. Leaves bus mastering off. Fails if an engine stays busy: the next
-/// request would wait for it, and its client would be taken for the cause.
+/// Resets the card from any state. Leaves bus mastering off. Fails if an engine stays busy: the
+/// next request would wait for it, and its client would be taken for the cause.
 pub(super) fn reset(
     controller: &Controller,
     hw: &Hw<'_>,
@@ -209,8 +209,8 @@ mod tests {
         assert_eq!(log(&mock), expected.concat());
     }
 
-    /// Bits 21 to 25 of RBBM_STATUS are RE, TAM, TDM, PB and TIM, 17 to 19 E2, RB2D and RB3D (digest
-    /// §3.2); bits 3 to 6 of RBBM_SOFT_RESET are RE, PP, E2 and RB.
+    /// Bits 21 to 25 of RBBM_STATUS are RE, TAM, TDM, PB and TIM, 17 to 19 E2, RB2D and RB3D
+    /// (digest §3.2); bits 3 to 6 of RBBM_SOFT_RESET are RE, PP, E2 and RB.
     #[test]
     fn other_units_are_reset_if_they_are_busy_after_that() {
         for bit in [17, 18, 19, 21, 22, 23, 24, 25] {

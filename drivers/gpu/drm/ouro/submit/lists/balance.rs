@@ -373,8 +373,8 @@ impl Engine {
         Released::Moves(request, wanted)
     }
 
-    /// Queues a request that came from another engine of its virtual engine. Returns false if nothing
-    /// was emitted.
+    /// Queues a request that came from another engine of its virtual engine. Returns false if
+    /// nothing was emitted.
     fn take_in(&self, request: ListArc<Request>, wanted: bool) -> bool {
         let mut queue = self.queue.lock();
         self.submitted.fetch_add(1, ordering::Relaxed);

@@ -52,8 +52,8 @@ impl Lists {
         self.set_full(at, false);
     }
 
-    /// Updates a context's place after a change of its requests in flight, or of the engine's access
-    /// to it.
+    /// Updates a context's place after a change of its requests in flight, or of the engine's
+    /// access to it.
     pub(in crate::submit) fn sort(&mut self, at: u32) {
         let listed = self.context(at).filter(|p| !p.flight.is_empty());
         let oldest = listed.and_then(|p| p.flight.iter().next().map(|r| r.number()));
@@ -91,8 +91,8 @@ impl Lists {
         false
     }
 
-    /// Does what [`fill`](Self::fill) does, with one context. Returns the number of requests that were
-    /// emitted, or one.
+    /// Does what [`fill`](Self::fill) does, with one context. Returns the number of requests that
+    /// were emitted, or one.
     fn fill_one(&mut self, at: u32, engine: &Engine, now: u64, failed: &mut List<Request>) -> u32 {
         let desc = engine.hw.desc();
         let most = desc.emit_dwords + desc.golden_dwords.max(COPY_DWORDS);

@@ -169,8 +169,8 @@ fn weakness_32_layers_are_as_far_apart_as_powers_of_two() {
     needs(1, 19 << 11 | 19, 20, 20 * 20 * 16);
 }
 
-/// Digest of 3D §10.3: clients round the rows of each level up to a power of two. No source says that
-/// the chip does not halve the rounded rows of the first level, which are more.
+/// Digest of 3D §10.3: clients round the rows of each level up to a power of two. No source says
+/// that the chip does not halve the rounded rows of the first level, which are more.
 #[test]
 fn weakness_33_levels_have_halves_of_rounded_heights() {
     // 2048 by 1025 of sixteen bytes: 1025 are 2048 rows, of which the halves are 1024 and 512.
@@ -196,7 +196,8 @@ fn only_deep_textures_have_a_depth() {
     }
 }
 
-/// Digest of 3D §10.3: rows of compressed blocks are "aligned to 32" bytes; no tiles are documented.
+/// Digest of 3D §10.3: rows of compressed blocks are "aligned to 32" bytes; no tiles are
+/// documented.
 #[test]
 fn compressed_textures_have_no_tiles() {
     for (format, more, is_compressed) in [
@@ -239,7 +240,8 @@ fn depth_of_four_columns_does_not_narrow_a_draw() {
         copy.map(|copy| copy[1] & 0x1fff)
     };
     assert_eq!(copied(stream(2 << 17 | 4, 0), BYTES), Ok(799));
-    // §2.2: blocks of 32 bytes, one in a row: the last one is number 149 of rows and 199 of columns.
+    // §2.2: blocks of 32 bytes, one in a row: the last one is number 149 of rows and 199 of
+    // columns.
     assert_eq!(copied(stream(2 << 17 | 4, 0), (149 + 200) * 32), Ok(799));
     // Without that the scissor ends with the pitch, as long as the rows are there.
     assert_eq!(copied(stream(2 << 17 | 4, 0), (149 + 200) * 32 - 1), Ok(3));
