@@ -92,14 +92,10 @@ struct Held {
 
 impl_list_arc_safe! {
     impl ListArcSafe<0> for Tracker { untracked; }
-}
-impl_list_item! {
-    impl ListItem<0> for Tracker { using ListLinks { self.links }; }
-}
-impl_list_arc_safe! {
     impl ListArcSafe<1> for Tracker { tracked_by lifting: AtomicTracker<1>; }
 }
 impl_list_item! {
+    impl ListItem<0> for Tracker { using ListLinks { self.links }; }
     impl ListItem<1> for Tracker { using ListLinks { self.lift_links }; }
 }
 impl_member! {

@@ -131,7 +131,7 @@ TEST_F(burst, contexts_behind_one_fence)
 	vm = control.vm_id;
 	few = behind_one_fence(_metadata, &self->gpu, n / 4);
 	many = behind_one_fence(_metadata, &self->gpu, n);
-	/* four times as many contexts, each of which is looked at as often: ten times is not square */
+	/* four times as many contexts, each looked at as often: ten times is not square */
 	EXPECT_LT(0, few);
 	EXPECT_LE(many, 10 * few);
 	EXPECT_LE(many, 64 * n);

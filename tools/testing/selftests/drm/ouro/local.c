@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Objects in the memory of a card: their sizes and addresses, what QUERY says of
- * that memory, and what is in it, wherever it was, whichever client had it before,
- * and however little of it there is or the CPU sees.
- */
+/* Objects in the memory of a card: sizes, addresses, contents, and the region that QUERY reports. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <sys/wait.h>

@@ -207,7 +207,7 @@ TEST_F(memcg, charged_to_who_touches_it)
 	}
 }
 
-/* A context is memory of its client's even if it is never used: with all its limits, half a kilobyte. */
+/* A context's memory is charged even if it is never used: half a kilobyte, with all its limits. */
 TEST_F(memcg, contexts_are_charged_to_who_makes_them)
 {
 	enum { CONTEXTS = 8192 };

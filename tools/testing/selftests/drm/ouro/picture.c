@@ -4,8 +4,8 @@
  * plane are on, the plane has the same surface, and the GGTT is enabled.
  *
  * The registers are those of the upstream driver (PIPEACONF, DSPACNTR, DSPASURF,
- * DSPASTRIDE, PIPEASRC); PGTBL_CTL is that of Gen4, whose bit 0 enables the GGTT of 965 (G45 PRM Vol 1b
- * §4.6). A reset of 965 turns all of them off (§5.9).
+ * DSPASTRIDE, PIPEASRC); PGTBL_CTL is that of Gen4, whose bit 0 enables the GGTT of
+ * 965 (G45 PRM Vol 1b §4.6). A reset of 965 turns all of them off (§5.9).
  */
 #include <stdio.h>
 

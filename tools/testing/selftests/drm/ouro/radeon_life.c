@@ -171,9 +171,9 @@ TEST_F(radeon, sleep)
 }
 
 /*
- * If a card resumes and its firmware has not run, the driver wedges it before it writes a page table:
- * the card's memory holds noise, and the card would access any address. No wait hangs, and the BOs
- * keep their contents. With firmware it works after the next bind.
+ * If a card resumes and its firmware has not run, the driver wedges it before it writes
+ * a page table: the card's memory holds noise, and the card would access any address. No
+ * wait hangs, and the BOs keep their contents. With firmware it works after the next bind.
  */
 TEST_F(radeon, sleep_unposted)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The part of a card's memory that page tables have, if clients have taken all that they can get. */
+/* The part of a card's memory for page tables, if clients have taken all that they can get. */
 #include <fcntl.h>
 
 #define TOPIC tables
@@ -20,8 +20,8 @@ static __u64 moves(int fd)
 }
 
 /*
- * Clients cannot take the tables that the kernel needs for moves; and a context that gets none waits
- * for the work of others for a while, not without end.
+ * Clients cannot take the tables that the kernel needs for moves; and a context that gets
+ * none waits for the work of others for a while, not without end.
  */
 TEST_F(tables, moves_have_tables_if_clients_have_none)
 {

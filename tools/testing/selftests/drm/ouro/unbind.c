@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The device goes while it is in use: with open files, mappings, exported
- * buffers, work on all engines, and threads that wait. Nothing may hang, and
- * the device must work when it comes back.
- */
+/* The device goes while files, mappings, exports, requests and waiters are left, and returns. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -70,7 +66,7 @@ FIXTURE_TEARDOWN(unbind)
 	ASSERT_EQ(0, self->removed ? model_put_back(&self->place) : device_bind(&self->place));
 	ASSERT_EQ(0, device_open(&self->place, &again));
 	works(_metadata, &again);
-	/* late ones may stand still where the table is slow to write: 10 s at most */
+	/* frees that wait for a slow write of the GGTT: 10 s at most */
 	for (i = 0; i < 500; i++) {
 		ASSERT_EQ(0, stats_settled(again.fd, &stats));
 		if (!stats.objects && !stats.object_pages)

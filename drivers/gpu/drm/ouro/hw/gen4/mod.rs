@@ -288,7 +288,7 @@ impl Generation for Gen4 {
     }
 
     /// Upstream does not reset a 965 when it is unloaded, either. A reset disables the GGTT (§5.9),
-    /// through which a lit plane reads, until [`PgtblCtl`] is written.
+    /// through which a lit plane reads, until `PGTBL_CTL` is written.
     fn end_work(
         &self,
         hw: &Hw<'_>,
