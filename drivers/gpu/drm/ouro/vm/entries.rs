@@ -34,7 +34,7 @@ pub(super) fn in_runs(
     }
 }
 
-/// The PTEs. Each writer owns the range that it writes, so there is no lock.
+/// The PTEs.
 pub(super) enum Entries {
     /// Of 32 bits.
     Four(KVVec<Atomic<u32>>),
@@ -74,14 +74,6 @@ impl Entries {
             Self::Eight(all) => from(all, index).first().map(wide),
         };
         entry.unwrap_or(0)
-    }
-
-    /// Calls `write` with all PTEs, a run at a time.
-    pub(super) fn in_runs(&self, write: impl FnMut(u32, &[u64])) {
-        match self {
-            Self::Four(all) => in_runs(0, all.iter().map(narrow), write),
-            Self::Eight(all) => in_runs(0, all.iter().map(wide), write),
-        }
     }
 }
 

@@ -5,7 +5,11 @@
 //! Every PTE is filled at all times: unmapped ones with the scratch page, since the GPU prefetches.
 
 use core::ops::Range;
-use kernel::{prelude::*, sync::Arc};
+use kernel::{
+    new_spinlock,
+    prelude::*,
+    sync::{Arc, SpinLock},
+};
 use ouro_core::range::{Colour, Want};
 use ouro_hw::{
     coherence::KernelUse,
@@ -38,6 +42,9 @@ pub(super) struct Global {
     layout: Layout,
     /// A copy of the PTEs.
     table: Entries,
+    /// Whether [`retract`](Self::retract) was called. Locked while the copy and the device's PTEs
+    /// are written, a run at a time.
+    retracted: Pin<KBox<SpinLock<bool>>>,
     /// The PTEs that display planes use: they stay as the firmware left them.
     lit: EntryRanges,
     entries: u32,
@@ -90,6 +97,7 @@ impl Global {
                 directory,
             },
             table: Entries::new(entries, topology.pages.entry_bytes())?,
+            retracted: KBox::pin_init(new_spinlock!(false, "ouro_ggtt"), GFP_KERNEL)?,
             lit: lit.clone(),
             entries,
         };
@@ -124,7 +132,9 @@ impl Global {
     fn fill(&self, hardware: &Hardware) {
         let pages = hardware.topology().pages;
         let scratch = pages.entry(self.layout.scratch);
-        self.everywhere(hardware, &self.lit, scratch);
+        for (first, count) in self.outside(&self.lit) {
+            self.write(hardware, first, (0..count).map(|_| scratch), Reach::Kernel);
+        }
         if let Some(slot) = self.layout.directory {
             let tables = self.tables.iter().flat_map(|tables| tables.addresses());
             let entries =
@@ -135,14 +145,11 @@ impl Global {
         hardware.flush_gtt();
     }
 
-    /// Writes `entry` to every PTE that is not in `kept`.
-    fn everywhere(&self, hardware: &Hardware, kept: &EntryRanges, entry: u64) {
-        for range in kept.rest(0..self.entries.into()) {
-            // They fit: they are in the GGTT.
-            let (first, count) = (range.start as u32, (range.end - range.start) as u32);
-            let entries = (0..count).map(|_| entry);
-            self.write(hardware, first, entries, Reach::Kernel);
-        }
+    /// Returns the ranges of PTEs that are not in `kept`: the first one of each, and their number.
+    fn outside<'a>(&self, kept: &'a EntryRanges) -> impl Iterator<Item = (u32, u32)> + use<'a> {
+        let all = kept.rest(0..self.entries.into());
+        // They fit: they are in the GGTT.
+        all.map(|range| (range.start as u32, (range.end - range.start) as u32))
     }
 
     /// Reads one PTE of each run back. GGTT writes are posted, and some devices drop writes that
@@ -161,11 +168,12 @@ impl Global {
         Ok(())
     }
 
-    /// Invalidates all PTEs except those of display planes. The GGTT must not be used afterwards.
+    /// Invalidates all PTEs except those of display planes. Later writes of PTEs are ignored.
     ///
     /// The PTEs behind a plane's repeat its last one: planes prefetch beyond their surface, and on
     /// some chips only a reset clears the error that an invalid PTE causes.
     pub(super) fn retract(&self, hardware: &Hardware) {
+        *self.retracted.lock() = true;
         let invalid = hardware.topology().pages.invalid();
         let mut kept = self.lit.clone();
         for (lit, behind) in self.lit.behind(PREFETCHED, self.entries.into()) {
@@ -173,17 +181,34 @@ impl Global {
             let mut shown = lit.rev().map(|index| self.table.get(index as u32));
             if let Some(last) = shown.find(|entry| *entry != invalid) {
                 let entries = behind.clone().map(|_| last);
-                self.write(hardware, behind.start as u32, entries, Reach::Kernel);
+                in_runs(behind.start as u32, entries, |first, run| {
+                    hardware.write_gtt(first, run);
+                });
                 kept.add(behind);
             }
         }
-        self.everywhere(hardware, &kept, invalid);
+        for (first, count) in self.outside(&kept) {
+            let entries = (0..count).map(|_| invalid);
+            in_runs(first, entries, |first, run| hardware.write_gtt(first, run));
+        }
     }
 
     /// Writes all PTEs again, after the device has lost them.
     pub(super) fn restore(&self, hardware: &Hardware) {
-        self.table
-            .in_runs(|first, run| hardware.write_gtt(first, run));
+        let mut run = [0; RUN];
+        for first in (0..self.entries).step_by(RUN) {
+            let count = (self.entries - first).min(RUN as u32) as usize;
+            let retracted = self.retracted.lock();
+            if *retracted {
+                return;
+            }
+            // Read under the lock: a mapping may be writing the same PTEs.
+            for (index, entry) in (first..).zip(run.iter_mut().take(count)) {
+                *entry = self.table.get(index);
+            }
+            hardware.write_gtt(first, run.get(..count).unwrap_or(&[]));
+            drop(retracted);
+        }
     }
 
     /// Writes the scratch page to `count` PTEs.
@@ -192,7 +217,8 @@ impl Global {
         self.write(hardware, first, (0..count).map(|_| scratch), reach);
     }
 
-    /// Writes consecutive PTEs from `first` on, to the tables that `reach` selects.
+    /// Writes consecutive PTEs from `first` on, to the tables that `reach` selects. Does nothing
+    /// after [`retract`](Self::retract).
     pub(super) fn write(
         &self,
         hardware: &Hardware,
@@ -202,6 +228,10 @@ impl Global {
     ) {
         let tables = self.tables.as_ref().filter(|_| reach == Reach::Everyone);
         in_runs(first, entries, |first, run| {
+            let retracted = self.retracted.lock();
+            if *retracted {
+                return;
+            }
             if let Some(tables) = tables {
                 for (index, entry) in (first..).zip(run) {
                     tables.write32(index as usize * ENTRY, *entry as u32);
