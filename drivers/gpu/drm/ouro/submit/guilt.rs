@@ -22,6 +22,7 @@ use kernel::{
 use ouro_kernel::task::Client;
 
 use super::{busy::Busy, pool::PoolShare};
+use crate::vm::{TableShare, Whose};
 
 /// Nanoseconds within which hangs count together.
 const WINDOW_NS: u64 = 60_000_000_000;
@@ -95,6 +96,7 @@ pub(crate) struct Holder {
     /// The time that engines have worked for it.
     busy: Busy,
     pool_share: Arc<PoolShare>,
+    table_share: Arc<TableShare>,
 }
 
 impl Holder {
@@ -107,6 +109,7 @@ impl Holder {
                 banned: Atomic::new(false),
                 busy: Busy::new(),
                 pool_share: PoolShare::new()?,
+                table_share: TableShare::new()?,
             },
             GFP_KERNEL_ACCOUNT,
         )?)
@@ -129,6 +132,11 @@ impl Holder {
     /// Returns its share of the pool of checked batches.
     pub(super) fn pool_share(&self) -> &Arc<PoolShare> {
         &self.pool_share
+    }
+
+    /// Returns the owner of its spaces' page tables.
+    pub(crate) fn of_tables(&self) -> Whose {
+        Whose::Client(self.table_share.clone())
     }
 
     /// A context of the client was banned.

@@ -189,7 +189,7 @@ impl Executor {
             return Ok(space);
         }
         let whose = match context.holder() {
-            Some(_) => Whose::Client,
+            Some(holder) => holder.of_tables(),
             None => Whose::Kernel,
         };
         context.make_space(|| self.new_space(whose))

@@ -86,7 +86,7 @@ impl Levels {
         for (level, hole) in holes.iter_mut().take(levels).enumerate() {
             *hole = entry;
             if level + 1 < levels {
-                let table = store.take(whose)?;
+                let table = store.take(&whose)?;
                 table.fill(per_table, entry);
                 entry = format.directory_entry_of(table.page()).ok_or(EINVAL)?;
                 scratch.push(table, GFP_KERNEL_ACCOUNT)?;
@@ -95,7 +95,7 @@ impl Levels {
         let top = levels - 1;
         let root = node(
             store,
-            whose,
+            &whose,
             per_table,
             top,
             holes.get(top).copied().ok_or(EINVAL)?,
@@ -133,7 +133,7 @@ impl Levels {
         // So that it can be removed where allocation is not allowed.
         let most = self.count + 1;
         spare.reserve(most, GFP_KERNEL_ACCOUNT)?;
-        let node = node(&self.store, self.whose, self.per_table, level, hole)?;
+        let node = node(&self.store, &self.whose, self.per_table, level, hole)?;
         self.count = most;
         Ok(node)
     }
@@ -267,7 +267,7 @@ impl Levels {
 /// Allocates a table of a level, with unused entries.
 fn node(
     store: &Arc<TableStore>,
-    whose: Whose,
+    whose: &Whose,
     per_table: usize,
     level: usize,
     hole: u64,

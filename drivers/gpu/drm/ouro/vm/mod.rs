@@ -17,4 +17,4 @@ pub(crate) use binding::Binding;
 pub(crate) use bindings::Bindings;
 pub(crate) use place::Place;
 pub(crate) use space::{Looks, Mapping, Owner, Space};
-pub(crate) use store::{TableStore, Whose};
+pub(crate) use store::{TableShare, TableStore, Whose};

@@ -10,6 +10,7 @@
 
 use core::mem;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     new_mutex,
     prelude::*,
     sync::{
@@ -17,7 +18,10 @@ use kernel::{
         rcu, Arc, Mutex,
     },
 };
-use ouro_core::range::{Colour, Want};
+use ouro_core::{
+    range::{Colour, Want},
+    slots,
+};
 use ouro_hw::types::{CacheLevel, DmaAddr, MemoryKind, Page, PAGE_SIZE};
 use ouro_kernel::mmio::{self, Bar};
 
@@ -55,13 +59,36 @@ impl Kept {
 /// from sleeping.
 const RESERVED: usize = 2064;
 
-/// Whose space a table is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The tables of a client. The store leaves some to other clients: one may have at most
+/// [`SHARE`](Self::SHARE) times the free ones, which alone is three quarters of all.
+pub(crate) struct TableShare {
+    /// Their number. Changed under the store's lock.
+    tables: Atomic<usize>,
+}
+
+impl TableShare {
+    const SHARE: usize = 3;
+
+    /// Creates the share of a new client. Errors: `ENOMEM`.
+    pub(crate) fn new() -> Result<Arc<Self>> {
+        let tables = Atomic::new(0);
+        Ok(Arc::new(Self { tables }, GFP_KERNEL_ACCOUNT)?)
+    }
+
+    /// Returns whether it may have one more of `free` tables.
+    fn may_take(&self, free: usize) -> bool {
+        let own = self.tables.load(ordering::Relaxed);
+        free != 0 && slots::may_take(own / Self::SHARE, 1, free)
+    }
+}
+
+/// The owner of the space that a table is for.
+#[derive(Clone)]
 pub(crate) enum Whose {
-    /// The kernel's own space.
+    /// The kernel.
     Kernel,
-    /// A client's.
-    Client,
+    /// A client.
+    Client(Arc<TableShare>),
 }
 
 /// The state under the lock.
@@ -225,8 +252,9 @@ impl TableStore {
     }
 
     /// Allocates a table; its contents are undefined. Errors: `ENOSPC` if the store is full, but
-    /// for what is reserved for the kernel; `EBUSY` while the device sleeps, `ENOMEM`.
-    pub(super) fn take(self: &Arc<Self>, whose: Whose) -> Result<Table> {
+    /// for what is reserved for the kernel, or the client has its share; `EBUSY` while the device
+    /// sleeps, `ENOMEM`.
+    pub(super) fn take(self: &Arc<Self>, whose: &Whose) -> Result<Table> {
         let want = Want {
             size: 1,
             align: 1,
@@ -236,19 +264,22 @@ impl TableStore {
         if self.asleep.load(ordering::Relaxed) {
             return Err(EBUSY);
         }
-        if whose == Whose::Client && inner.free <= inner.reserved {
-            return Err(ENOSPC);
+        if let Whose::Client(share) = whose {
+            if !share.may_take(inner.free.saturating_sub(inner.reserved)) {
+                return Err(ENOSPC);
+            }
         }
         let page = inner.population.take(&[want], Colour::Plain)?;
         inner.mark(page, true);
         inner.free = inner.free.saturating_sub(1);
-        if whose == Whose::Kernel {
-            inner.reserved = inner.reserved.saturating_sub(1);
+        match whose {
+            Whose::Kernel => inner.reserved = inner.reserved.saturating_sub(1),
+            Whose::Client(share) => drop(share.tables.fetch_add(1, ordering::Relaxed)),
         }
         Ok(Table {
             store: self.clone(),
             page,
-            whose,
+            whose: whose.clone(),
         })
     }
 }
@@ -291,8 +322,9 @@ impl Drop for Table {
         let mut inner = self.store.inner.lock();
         inner.mark(self.page, false);
         inner.free = inner.free.saturating_add(1);
-        if self.whose == Whose::Kernel {
-            inner.reserved = inner.reserved.saturating_add(1);
+        match &self.whose {
+            Whose::Kernel => inner.reserved = inner.reserved.saturating_add(1),
+            Whose::Client(share) => drop(share.tables.fetch_sub(1, ordering::Relaxed)),
         }
         let departed = inner.population.give(self.page, 1, Colour::Plain);
         drop(inner);

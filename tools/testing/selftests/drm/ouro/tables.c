@@ -19,6 +19,21 @@ static __u64 moves(int fd)
 	return call(fd, DRM_IOCTL_OURO_STATS, &stats) ? 0 : stats.moves;
 }
 
+/* Creates spaces until an error, which is returned; counts them. */
+static int fill(int fd, unsigned int *spaces)
+{
+	struct drm_i915_gem_vm_control vm = {};
+	int got;
+
+	cover("DRM_IOCTL_I915_GEM_VM_CREATE");
+	for (*spaces = 0;; ++*spaces) {
+		vm = (struct drm_i915_gem_vm_control){};
+		got = call(fd, DRM_IOCTL_I915_GEM_VM_CREATE, &vm);
+		if (got)
+			return got;
+	}
+}
+
 /*
  * Clients cannot take the tables that the kernel needs for moves; and a context that gets
  * none waits for the work of others for a while, not without end.
@@ -28,9 +43,10 @@ TEST_F(tables, moves_have_tables_if_clients_have_none)
 	const __u64 size = part(local_region(self->fd).size, 8) * 5;
 	struct drm_i915_gem_execbuffer2 later = { .flags = I915_EXEC_FENCE_IN };
 	__u32 target = gem_create(self->fd, PAGE), late = context_create(self->fd);
-	int first, second, timeline = sw_timeline(), got;
-	struct drm_i915_gem_vm_control vm = {};
-	unsigned int spaces = 0;
+	int first, second, timeline = sw_timeline();
+	unsigned int spaces, one, all = 0, others = 0;
+	enum { CLIENTS = 32 };
+	struct gpu clients[CLIENTS];
 	__u64 before;
 
 	if (timeline < 0)
@@ -50,14 +66,18 @@ TEST_F(tables, moves_have_tables_if_clients_have_none)
 	later.rsvd2 = sw_fence(timeline);
 	ASSERT_EQ(0, i915_store(&self->gpu, &self->gpu.engines[0], target, 3, &later));
 
-	cover("DRM_IOCTL_I915_GEM_VM_CREATE");
+	ASSERT_EQ(-ENOSPC, fill(self->fd, &one));
+	EXPECT_LT(1000, one);
+	/* each takes what it can get, the second one as much as is left to it */
 	do {
-		vm = (struct drm_i915_gem_vm_control){};
-		got = call(self->fd, DRM_IOCTL_I915_GEM_VM_CREATE, &vm);
-		spaces += !got;
-	} while (!got);
-	ASSERT_EQ(-ENOSPC, got);
-	EXPECT_LT(1000, spaces);
+		ASSERT_EQ(0, gpu_open(&clients[others]));
+		ASSERT_EQ(-ENOSPC, fill(clients[others].fd, &spaces));
+		all += spaces;
+		if (!others++)
+			EXPECT_LT(one / 5, spaces);
+	} while (spaces && others < CLIENTS);
+	EXPECT_EQ(0, spaces);
+	EXPECT_LT(all, one);
 	EXPECT_EQ(-ENOSPC, store(&self->gpu, &self->gpu.engines[0], late, target, 0, 4));
 	ASSERT_EQ(0, sw_signal(timeline));
 	EXPECT_EQ(0, gem_wait(self->fd, target, -1));
@@ -70,6 +90,8 @@ TEST_F(tables, moves_have_tables_if_clients_have_none)
 	EXPECT_LT(before, moves(self->fd));
 	EXPECT_EQ(0xf125, gem_read32(self->fd, first, 0));
 	EXPECT_EQ(0x5ec0, gem_read32(self->fd, second, 0));
+	while (others)
+		gpu_close(&clients[--others]);
 	close(timeline);
 }
 

@@ -11,7 +11,6 @@ use crate::{
     device::{Device, DrmFile},
     file::File,
     submit::Context,
-    vm::Whose,
 };
 
 /// Priorities that user space can set, and the default one.
@@ -169,7 +168,7 @@ pub(super) fn vm_create(
     require(arg.flags == 0)?;
     // No extension is known.
     extension::walk(arg.extensions, |_, _| Err(EINVAL))?;
-    arg.vm_id = client.add_space(client.gpu().new_space(Whose::Client)?)?;
+    arg.vm_id = client.add_space(client.gpu().new_space(client.holder().of_tables())?)?;
     Ok(())
 }
 
