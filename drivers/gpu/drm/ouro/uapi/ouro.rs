@@ -3,6 +3,7 @@
 //! Our own ioctls (`include/uapi/drm/ouro_drm.h`), the same on every chip.
 
 use kernel::prelude::*;
+use ouro_hw::types::PAGE_SIZE;
 use ouro_kernel::{
     task::{self, Capability},
     uaccess,
@@ -113,12 +114,18 @@ pub(super) fn regions(_: &Device, file: &DrmFile, arg: &mut abi::drm_ouro_list) 
     for region in gpu.regions() {
         let size = region.size();
         let (kind, used) = match region.kind() {
-            Kind::System => (0, gpu.counts().object_pages * 4096),
-            Kind::Local => (1, size - region.free().unwrap_or(0)),
+            Kind::System => {
+                let used = gpu.counts().object_pages * u64::from(PAGE_SIZE);
+                (abi::drm_ouro_region_kind_OURO_REGION_SYSTEM, used)
+            }
+            Kind::Local => {
+                let used = size - region.free().unwrap_or(0);
+                (abi::drm_ouro_region_kind_OURO_REGION_LOCAL, used)
+            }
         };
         entries.push(
             abi::drm_ouro_region {
-                kind,
+                kind: kind as u16,
                 instance: region.instance(),
                 size,
                 cpu_visible: region.visible(),

@@ -217,7 +217,7 @@ TEST_F(ouro, regions)
 	GOOD(self->fd, DRM_IOCTL_OURO_REGIONS, &list);
 	ASSERT_GE(list.count, 1);
 	for (i = 0; i < list.count; i++) {
-		if (regions[i].kind == 0)
+		if (regions[i].kind == OURO_REGION_SYSTEM)
 			system++;
 		EXPECT_GT(regions[i].size, 0);
 		EXPECT_LE(regions[i].cpu_visible, regions[i].size);
