@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Objects in the memory of a card: sizes, addresses, contents, and the region that QUERY reports. */
+/* Objects in a card's memory: sizes, addresses, contents, and the region that QUERY reports. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <sys/wait.h>
