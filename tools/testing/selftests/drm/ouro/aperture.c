@@ -563,8 +563,7 @@ TEST_F(aperture, memory_is_wanted_under_those_who_look)
  */
 TEST_F(aperture, views_do_not_give_way_to_a_contexts_own_addresses)
 {
-	/* of two objects each, in 2 GiB of addresses */
-	enum { PAD = 0x60000000 };
+	struct drm_i915_gem_context_param size = { .param = I915_CONTEXT_PARAM_GTT_SIZE };
 	__u32 handle = gem_create(self->fd, PAGE), context = context_create(self->fd), *map;
 	__u32 end = self->gpu.backend->batch_end;
 	struct drm_i915_gem_exec_object2 objects[2] = {};
@@ -576,6 +575,7 @@ TEST_F(aperture, views_do_not_give_way_to_a_contexts_own_addresses)
 
 	if (!self->gpu.ouro || !self->gpu.own_spaces)
 		SKIP(return, "a context has no addresses of its own");
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM, &size);
 	map = map_gtt(self->fd, handle, PAGE);
 	ASSERT_NE(NULL, map);
 	poke(map, 1);
@@ -583,7 +583,8 @@ TEST_F(aperture, views_do_not_give_way_to_a_contexts_own_addresses)
 	for (i = 0; i < 2; i++) {
 		objects[i].handle = gem_create(self->fd, PAGE);
 		objects[i].flags = EXEC_OBJECT_PAD_TO_SIZE;
-		objects[i].pad_to_size = PAD;
+		/* one has room, two have not */
+		objects[i].pad_to_size = size.value / 4 * 3;
 		ASSERT_EQ(0, gem_write(self->fd, objects[i].handle, 0, &end, sizeof(end)));
 	}
 	BAD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb, ENOSPC);

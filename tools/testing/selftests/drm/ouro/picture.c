@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 
-#define ANY_INTERFACE
+#define ANY_I915
 #define MUTE_ENGINES
 #include "test.h"
 #include "device.h"
@@ -37,6 +37,8 @@ FIXTURE_SETUP(picture)
 	int got;
 
 	gpu_setup(_metadata, &self->gpu);
+	if (self->gpu.speaks != &i915)
+		return;
 	if (!self->gpu.ouro)
 		SKIP(return, "the driver is not ours to unbind: it has no DRM_IOCTL_OURO_DEVICE");
 	ASSERT_EQ(0, device_of(self->gpu.fd, &self->place));
