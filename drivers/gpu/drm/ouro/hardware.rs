@@ -547,7 +547,7 @@ impl Hardware {
         self.wake()
     }
 
-    /// Takes forcewake. Called under `waking`. Logs a timeout, unless the last attempt had one, too.
+    /// Takes forcewake. Called under `waking`. Logs a timeout, unless the last attempt had one.
     fn wake(&self) -> Result {
         let woken = self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits));
         let late = matches!(woken, Err(DeviceError::Timeout(_)));
