@@ -250,7 +250,7 @@ pub(crate) unsafe fn after_rcu(entry: *mut AfterRcu) {
     if state.is_null() {
         // Without a guard, the module does not use one, or is being unloaded. There is no safe time
         // to drop it.
-        pr_warn!("something was released without a release guard; it stays\n");
+        pr_warn!("no release guard: an object that waits for RCU is leaked\n");
         return;
     }
     // SAFETY: The guard lives as long as the module has things to release.

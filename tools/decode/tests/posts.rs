@@ -104,9 +104,9 @@ fn sandy_bridge_of_2018() {
             "    HEAD is in request 0x5: this one hangs, the others wait behind it",
             "    ffmpeg [3825] waits for number 0x6",
             "    it worked for ffmpeg [3825], ctx 3 [4], score 0",
-            "    page fault: fault at 0x02000000 in the per-process table: page directory not valid, source 0x0",
+            "    page fault: fault at 0x02000000 in the PPGTT: page directory not valid, source 0x0",
             "    units that are not done: vertex fetch, thread spawner",
-            "  ERROR 0x00000005: page fault: an entry of the table is not valid; page directory entry is not valid",
+            "  ERROR 0x00000005: page fault: PTE is not valid; page directory entry is not valid",
         ]
     );
     assert_eq!(
@@ -130,7 +130,7 @@ fn tiger_lake_of_2023() {
             "    in hand: request 0xa of process 1818, context 0x1e44, not done",
             "    it worked for chrome[1818] prio 0, guilty 1 active 0, runtime total 0ns, avg 0ns",
             "    units that are not done: vertex shader, command streamer",
-            "  page fault: address 0x000000300000 in the per-process table",
+            "  page fault: address 0x000000300000 in the PPGTT",
         ]
     );
     assert_eq!(

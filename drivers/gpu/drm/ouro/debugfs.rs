@@ -278,11 +278,19 @@ impl DebugFile<Ouro> for HangcheckParam {
     }
 
     fn write(dev: &Device, data: &[u8]) -> Result {
-        let ms = match data.trim_ascii() {
-            b"Y" | b"y" | b"1" => reset::default_hang_ms(),
-            b"N" | b"n" | b"0" => 0,
+        let on = match data.trim_ascii() {
+            b"Y" | b"y" | b"1" => true,
+            b"N" | b"n" | b"0" => false,
             _ => return Err(EINVAL),
         };
+        let ms = if on { reset::default_hang_ms() } else { 0 };
+        if on && ms == 0 {
+            let dev = dev.gpu().hardware().dev();
+            dev_notice!(
+                dev,
+                "hangcheck stays off: the module parameter hang_ms is 0\n"
+            );
+        }
         dev.gpu().recovery().set_hang_ms(ms);
         Ok(())
     }

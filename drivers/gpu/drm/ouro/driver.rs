@@ -25,7 +25,7 @@ use ouro_core::{
 };
 use ouro_hw::{
     chips, for_each_chip,
-    generation::{LocalMemory, Mapping, Translation, Window, Windows},
+    generation::{LocalMemory, Translation},
     types::{DmaAddr, GpuAddr, PAGE_SIZE},
     Chip, Iommu,
 };
@@ -37,10 +37,7 @@ use ouro_kernel::{
     irq::{Irq, IrqHandler},
     mmio::Bar,
     param,
-    pci::{
-        enable_mem, is_guest, request_region, reserve_write_combining, take_from_firmware, Claim,
-        DmaDevice,
-    },
+    pci::{enable_mem, is_guest, Claim, DmaDevice},
     pm,
     shrinker::Shrinker,
     task::Client,
@@ -48,6 +45,7 @@ use ouro_kernel::{
 };
 
 use crate::{
+    bars::{Claims, MemoryBars},
     debugfs,
     device::{Device, DrmFile, Ouro},
     file::File,
@@ -57,7 +55,7 @@ use crate::{
         Bo,
     },
     gpu::{activity, Gpu},
-    hardware::{CountedBar, Hardware},
+    hardware::Hardware,
     look::{Lit, Look, PLANES},
     module_parameters,
     platform::Surroundings,
@@ -163,47 +161,6 @@ impl Drop for Binding {
     }
 }
 
-/// The claimed BARs of a device.
-struct Claims<'a> {
-    pdev: &'a pci::Device<Bound>,
-    bars: [Option<Claim>; 6],
-}
-
-impl<'a> Claims<'a> {
-    fn new(pdev: &'a pci::Device<Bound>) -> Self {
-        Self {
-            pdev,
-            bars: [const { None }; 6],
-        }
-    }
-
-    /// Claims a BAR under a name, unless it is claimed. Errors: those of [`request_region`].
-    fn bar(&mut self, bar: u8, name: &'static CStr) -> Result<Claim> {
-        let claimed = self.bars.get_mut(usize::from(bar)).ok_or(EINVAL)?;
-        match claimed {
-            Some(claim) => Ok(claim.clone()),
-            None => {
-                let claim = request_region(self.pdev, bar.into(), name)?;
-                *claimed = Some(claim.clone());
-                Ok(claim)
-            }
-        }
-    }
-
-    /// Claims a range of a BAR.
-    fn window(&mut self, window: Window, name: &'static CStr) -> Result<Claim> {
-        self.bar(window.bar, name)?
-            .part(window.start.into(), window.len.into())
-    }
-}
-
-fn caching(mapping: Mapping) -> Caching {
-    match mapping {
-        Mapping::Uncached => Caching::Uncached,
-        Mapping::WriteCombining => Caching::WriteCombining,
-    }
-}
-
 /// Most bytes of VRAM for page tables.
 const MAX_TABLES: u64 = 64 << 20;
 
@@ -231,6 +188,7 @@ fn own_memory(
     let map = |range: Range<u64>| {
         let part = bar.part(start + range.start, range.end - range.start)?;
         Bar::map(pdev, part, Caching::WriteCombining)
+            .inspect_err(|e| dev_err!(pdev, "cannot map VRAM at {:#x}: {e:?}\n", range.start))
     };
     let grain = u64::from(memory.grain);
     // If VRAM needs PTEs, the first free part of it is for page tables, which must be CPU-visible.
@@ -247,7 +205,7 @@ fn own_memory(
                 {
                     dev_err!(
                         pdev,
-                        "the picture of the firmware leaves no room for tables\n"
+                        "no VRAM for page tables: the firmware's framebuffer covers it\n"
                     );
                     return Err(ENOSPC);
                 }
@@ -307,46 +265,6 @@ fn microcode(pdev: &pci::Device<Core<'_>>, chip: &Chip) -> Result<KVVec<u8>> {
     Ok(bytes)
 }
 
-/// The BARs of a device with its GGTT and memory. A framebuffer driver of the firmware may own them
-/// until the device is accepted.
-struct MemoryBars {
-    gtt: CountedBar,
-    /// The BAR of VRAM, and where VRAM begins in it.
-    local: Option<(Claim, u64)>,
-    aperture: Option<Claim>,
-}
-
-impl MemoryBars {
-    /// Takes the BARs from the firmware's framebuffer driver.
-    fn take(
-        pdev: &pci::Device<Core<'_>>,
-        windows: &Windows,
-        claims: &mut Claims<'_>,
-    ) -> Result<Self> {
-        take_from_firmware(pdev, c"ouro")?;
-        let gtt = claims.window(windows.gtt, c"ouro tables")?;
-        let gtt = Bar::map(pdev, gtt, caching(windows.gtt.mapping))?;
-        let local = match windows.local {
-            Some(window) => Some((claims.bar(window.bar, c"ouro memory")?, window.start.into())),
-            None => None,
-        };
-        let aperture = match windows.aperture {
-            Some(aperture) => {
-                let window = claims.bar(aperture.bar, c"ouro aperture")?;
-                // Before user space maps pages of it.
-                reserve_write_combining(pdev, aperture.bar.into())?;
-                Some(window.part(aperture.start.into(), 0)?)
-            }
-            None => None,
-        };
-        Ok(Self {
-            gtt: CountedBar::new(gtt),
-            local,
-            aperture,
-        })
-    }
-}
-
 /// The step after which the bring-up of a device ends.
 struct StopAfter {
     /// For the log.
@@ -380,11 +298,12 @@ fn bring_up(
     stop: &StopAfter,
 ) -> Result<Arc<Gpu>> {
     let windows = chip.generation.windows();
-    enable_mem(pdev)?;
-    let dma = DmaDevice::new(pdev, chip.generation.dma_bits().into())?;
+    enable_mem(pdev).inspect_err(|e| dev_err!(pdev, "cannot enable the PCI device: {e:?}\n"))?;
+    let bits = chip.generation.dma_bits();
+    let dma = DmaDevice::new(pdev, bits.into())
+        .inspect_err(|e| dev_err!(pdev, "cannot set a DMA mask of {bits} bits: {e:?}\n"))?;
     let mut claims = Claims::new(pdev);
     let regs = claims.window(windows.regs, c"ouro registers")?;
-    let regs = CountedBar::new(Bar::map(pdev, regs, caching(windows.regs.mapping))?);
 
     let mut bars = [0; 6];
     for (i, len) in (0..).zip(bars.iter_mut()) {
@@ -405,7 +324,7 @@ fn bring_up(
         && topology.context.is_some()
         && matches!(topology.space, Translation::Global)
     {
-        dev_info!(pdev, "no PPGTT: {}\n", Words(iommu));
+        dev_info!(pdev, "PPGTT disabled: {}\n", Words(iommu));
     }
     if shares_ppgtt && matches!(topology.space, Translation::Aliasing { .. }) {
         dev_info!(pdev, "one PPGTT for all contexts: ppgtt=1\n");
@@ -436,7 +355,7 @@ fn bring_up(
         );
         dev_info!(
             pdev,
-            "the firmware's picture stays: GGTT {from:#x} to {end:#x}\n"
+            "the firmware's framebuffer is kept: GGTT {from:#x} to {end:#x}\n"
         );
     }
     let own = match (memory.local, topology.local) {
@@ -528,7 +447,8 @@ impl pci::Driver for Ouro {
         stop.after(Step::Table)?;
         let handler = Arc::new(Handler(gpu.clone()), GFP_KERNEL)?;
         let msi = gpu.hardware().topology().msi;
-        let irq = Irq::request(pdev, c"ouro", msi, handler)?;
+        let irq = Irq::request(pdev, c"ouro", msi, handler)
+            .inspect_err(|e| dev_err!(pdev, "cannot request the interrupt: {e:?}\n"))?;
         dev_info!(pdev, "interrupts by {}\n", irq.kind().name());
         binding.add(|parts| parts.irq = Some(irq));
         if stop.last == Some(Step::Ring) {
@@ -546,10 +466,13 @@ impl pci::Driver for Ouro {
         binding.add(|parts| parts.shrinker = Some(shrinker));
         let drm = device(pdev, &gpu)?;
         debugfs::add(&drm);
-        let registration = drm.register(pdev.as_ref())?;
+        let registration = drm
+            .register(pdev.as_ref())
+            .inspect_err(|e| dev_err!(pdev, "cannot register the DRM device: {e:?}\n"))?;
         registration.binary::<ErrorFile>()?;
         gpu.recovery().events().begin(registration.device().clone());
-        let folders = sysfs::add(&registration, &gpu)?;
+        let folders = sysfs::add(&registration, &gpu)
+            .inspect_err(|e| dev_err!(pdev, "cannot create the sysfs files: {e:?}\n"))?;
         binding.add(|parts| {
             parts.folders = Some(folders);
             parts.registration = Some(registration);

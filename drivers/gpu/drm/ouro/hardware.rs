@@ -7,7 +7,7 @@
 
 use kernel::{
     device::Device,
-    new_mutex, new_spinlock_irq,
+    fmt, new_mutex, new_spinlock_irq,
     prelude::*,
     sync::{
         aref::ARef,
@@ -30,7 +30,7 @@ use ouro_kernel::{
 
 use crate::{
     look::Look,
-    report::{self, Words},
+    report::{self, Level, Words},
 };
 
 mod clocks;
@@ -174,6 +174,8 @@ pub(crate) struct Hardware {
     gtt_flushes: Atomic<u64>,
     /// When errors were last logged, in nanoseconds.
     reported: Atomic<u64>,
+    /// Whether the last attempt to wake the device timed out.
+    asleep: Atomic<bool>,
 }
 
 /// Least nanoseconds between two reports in the log.
@@ -213,6 +215,7 @@ impl Hardware {
             gtt_settled: Atomic::new(0),
             gtt_flushes: Atomic::new(0),
             reported: Atomic::new(0),
+            asleep: Atomic::new(false),
         }? Error))
     }
 
@@ -258,8 +261,10 @@ impl Hardware {
     /// Brings the device up from any state; the caller starts the engines afterwards. Does not
     /// touch fences. Tries several times, since one reset may not help. Sleeps.
     pub(crate) fn start(&self, layout: &Layout) -> Result {
-        let start =
-            || self.bring_up(|generation, hw| generation.start(hw, &self.topology, layout, &Waits));
+        let start = || {
+            let done = self.bring_up(|g, hw| g.start(hw, &self.topology, layout, &Waits));
+            done.map_err(|e| self.failed(fmt!("GPU initialisation"), e))
+        };
         let mut started = start();
         for _ in 1..STARTS {
             let Err(e) = started else {
@@ -283,7 +288,7 @@ impl Hardware {
         generation
             .prepare(&self.hw(), &self.topology, &Waits)
             .map_err(|e| {
-                dev_err!(self.dev, "{}\n", Words(e));
+                dev_err!(self.dev, "GGTT set-up failed: {}\n", Words(e));
                 errno(e)
             })
     }
@@ -314,9 +319,17 @@ impl Hardware {
     /// Resets engines, which ends their work. They must be started again. The device must be awake.
     /// Sleeps.
     pub(crate) fn reset(&self, scope: ResetScope) -> Result {
-        self.generation()
-            .reset(&self.hw(), scope, &Waits)
-            .map_err(|e| self.no_reset(e))
+        let reset = self.generation().reset(&self.hw(), scope, &Waits);
+        reset.map_err(|e| match scope {
+            ResetScope::Engine(n) => {
+                let id = self.topology.engines.get(n).map(|e| e.desc().id);
+                match id.map(Words) {
+                    Some(id) => self.failed(fmt!("{id}: engine reset"), e),
+                    None => errno(e),
+                }
+            }
+            ResetScope::All => self.failed(fmt!("GPU reset"), e),
+        })
     }
 
     /// Ends the engines' work before their memory is freed; `idle`: they have none, and are
@@ -324,32 +337,34 @@ impl Hardware {
     pub(crate) fn end_work(&self, idle: bool) -> Result {
         self.generation()
             .end_work(&self.hw(), &self.topology, idle, &Waits)
-            .map_err(|e| self.no_reset(e))
+            .map_err(|e| self.failed(fmt!("GPU reset at shutdown"), e))
     }
 
     /// Resets the device after a hang, and brings it up as [`start`](Self::start) does; does not
     /// touch fences. Interrupts are masked until [`irq_on`](Self::irq_on). The device must be
     /// awake. Sleeps.
     pub(crate) fn restart(&self, layout: &Layout) -> Result {
-        self.bring_up(|generation, hw| generation.restart(hw, &self.topology, layout, &Waits))
+        self.bring_up(|g, hw| g.restart(hw, &self.topology, layout, &Waits))
+            .map_err(|e| self.failed(fmt!("GPU reset"), e))
     }
 
     /// Brings the device up from any state, by `how`.
     fn bring_up(
         &self,
         how: impl FnOnce(&dyn Generation, &Hw<'_>) -> Result<(), DeviceError>,
-    ) -> Result {
+    ) -> Result<(), DeviceError> {
         let generation = self.generation();
         // Other threads may write and flush PTEs meanwhile: they do so under the same lock.
         self.with_gt(|hw, _| generation.gtt_on(hw, false));
-        how(generation, &self.hw()).map_err(|e| self.no_reset(e))?;
+        how(generation, &self.hw())?;
         mmio::wmb();
         self.with_gt(|hw, _| generation.gtt_on(hw, true));
         Ok(())
     }
 
-    fn no_reset(&self, error: DeviceError) -> Error {
-        dev_err!(self.dev, "reset failed: {}\n", Words(error));
+    /// Logs the error of a step.
+    fn failed(&self, step: fmt::Arguments<'_>, error: DeviceError) -> Error {
+        dev_err!(self.dev, "{step} failed: {}\n", Words(error));
         errno(error)
     }
 
@@ -374,7 +389,8 @@ impl Hardware {
         let last = self.reported.load(ordering::Relaxed);
         if errors.is_error() && (last == 0 || now.wrapping_sub(last) > REPORT_PAUSE_NS) {
             self.reported.store(now, ordering::Relaxed);
-            report::print(&self.dev, &errors);
+            dev_err!(self.dev, "errors and faults since the last report:\n");
+            report::print(&self.dev, Level::Error, &errors);
         }
     }
 
@@ -493,8 +509,7 @@ impl Hardware {
         }
         let _waking = self.waking.lock();
         if self.users.load(ordering::Relaxed) == 0 {
-            self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits))
-                .map_err(errno)?;
+            self.wake()?;
         }
         self.users.fetch_add(1, ordering::Full);
         Ok(())
@@ -529,8 +544,18 @@ impl Hardware {
     /// Undoes [`suspend`](Self::suspend), if the device has users. Process context.
     pub(crate) fn resume(&self) -> Result {
         let _waking = self.waking.lock();
-        self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits))
-            .map_err(errno)
+        self.wake()
+    }
+
+    /// Takes forcewake. Called under `waking`. Logs a timeout, unless the last attempt had one.
+    fn wake(&self) -> Result {
+        let woken = self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits));
+        let late = matches!(woken, Err(DeviceError::Timeout(_)));
+        let said = self.asleep.xchg(late, ordering::Relaxed);
+        woken.map_err(|e| match late && !said {
+            true => self.failed(fmt!("forcewake"), e),
+            false => errno(e),
+        })
     }
 
     /// Closes the GGTT's window; it is never opened again.

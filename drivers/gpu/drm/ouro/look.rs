@@ -52,15 +52,13 @@ impl Look {
             firmware,
             card: 0,
         };
-        let topology = chip
-            .generation
-            .wake(&hw, &mut gt, &Waits)
-            .and_then(|()| chip.generation.probe(&hw, chip));
-        match topology {
+        let woken = chip.generation.wake(&hw, &mut gt, &Waits);
+        let step = if woken.is_ok() { "probe" } else { "forcewake" };
+        match woken.and_then(|()| chip.generation.probe(&hw, chip)) {
             Ok(topology) => Ok(Self { chip, gt, topology }),
             Err(e) => {
                 doze(chip, &hw, &mut gt);
-                dev_err!(dev, "{}\n", Words(e));
+                dev_err!(dev, "{step} failed: {}\n", Words(e));
                 Err(errno(e))
             }
         }

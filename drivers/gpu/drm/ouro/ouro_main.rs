@@ -7,6 +7,7 @@
 //! | [`driver`] | PCI and DRM: probe, unbind, power |
 //! | [`device`] | the driver's types for the DRM core |
 //! | [`file`] | an open file: its contexts, VMs and quota |
+//! | [`bars`] | claiming and mapping BARs |
 //! | [`look`] | probing a device before it is changed |
 //! | [`platform`] | configuration space, the host bridge, the bus |
 //! | [`hardware`] | the device's registers and state |
@@ -25,6 +26,7 @@
 
 #![deny(unsafe_code)]
 
+mod bars;
 mod debugfs;
 mod device;
 mod driver;
@@ -75,7 +77,8 @@ module! {
         hang_ms: u32 {
             default: 3000,
             description: "Hang timeout in milliseconds: when a request takes longer, \
-                its engine is probed or reset (0: no limit)",
+                its engine is probed or reset (0: no limit, hangcheck is off and \
+                enable_hangcheck in debugfs cannot enable it)",
         },
         iommu: u32 {
             default: 2,

@@ -74,7 +74,9 @@ impl Platform for Surroundings {
     fn flush_page(&self, at: Option<DmaAddr>) -> Option<DmaAddr> {
         let bridge = self.bridge.as_ref()?;
         let page = bridge.flush_page(at.map(|at| at.0));
-        let page = page.inspect_err(|_| self.warn("no page on the bus to flush the chipset by"));
+        let page = page.inspect_err(|e| {
+            dev_warn!(self.dev, "cannot map the chipset flush page: {e:?}\n");
+        });
         Some(DmaAddr(page.ok()?))
     }
 

@@ -209,11 +209,11 @@ impl Gpu {
     /// set it up again, it is wedged: bus mastering is disabled, and all published and later
     /// requests fail with `EIO`. Errors: `EIO`.
     pub(crate) fn resume(&self) -> Result {
-        self.wake_up().map_err(|_| {
+        self.wake_up().map_err(|e| {
             if let Some(aperture) = self.aperture() {
                 aperture.close();
             }
-            self.recovery().lose();
+            self.recovery().lose(e);
             EIO
         })
     }

@@ -18,10 +18,23 @@ impl<T: fmt::Display> kernel::fmt::Display for Words<T> {
     }
 }
 
+/// The level of log lines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// An error, as the line before them.
+    Error,
+    /// Information that the administrator asked for.
+    Info,
+}
+
+/// Most bytes of a line.
+const LINE: usize = 256;
+
 /// Prints line by line, without allocation. A line that is too long is truncated.
 struct Lines<'a> {
     dev: &'a Device,
-    line: [u8; 160],
+    level: Level,
+    line: [u8; LINE],
     len: usize,
 }
 
@@ -29,7 +42,10 @@ impl Lines<'_> {
     fn flush(&mut self) {
         let line = self.line.get(..self.len).unwrap_or(&[]);
         if let Ok(line) = core::str::from_utf8(line) {
-            dev_info!(self.dev, "{}\n", line);
+            match self.level {
+                Level::Error => dev_err!(self.dev, "{line}\n"),
+                Level::Info => dev_info!(self.dev, "{line}\n"),
+            }
         }
         self.len = 0;
     }
@@ -50,10 +66,11 @@ impl fmt::Write for Lines<'_> {
 }
 
 /// Prints lines of text.
-fn lines(dev: &Device, write: impl FnOnce(&mut Lines<'_>) -> fmt::Result) {
+fn lines(dev: &Device, level: Level, write: impl FnOnce(&mut Lines<'_>) -> fmt::Result) {
     let mut lines = Lines {
         dev,
-        line: [0; 160],
+        level,
+        line: [0; LINE],
         len: 0,
     };
     // The writer never fails.
@@ -64,15 +81,15 @@ fn lines(dev: &Device, write: impl FnOnce(&mut Lines<'_>) -> fmt::Result) {
 }
 
 /// Logs a report, if it contains anything.
-pub(crate) fn print(dev: &Device, report: &Report) {
+pub(crate) fn print(dev: &Device, level: Level, report: &Report) {
     if report.is_error() {
-        lines(dev, |to| write!(to, "{report}"));
+        lines(dev, level, |to| write!(to, "{report}"));
     }
 }
 
 /// Logs the properties of a device, for first tries on new hardware.
 pub(crate) fn topology(dev: &Device, topology: &Topology) {
-    lines(dev, |to| {
+    lines(dev, Level::Info, |to| {
         write!(to, "revision {:#x}, engines", topology.revision)?;
         for n in 0..topology.engines.len() {
             match topology.name(n) {

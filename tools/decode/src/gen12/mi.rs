@@ -13,7 +13,7 @@ const fn mi(name: &'static str, opcode: u32, length: Length, fields: &'static [F
     Command::new(name, MASK, opcode << 23, length).with(fields)
 }
 
-const GLOBAL: Field = flag(0, 22, "global table");
+const GLOBAL: Field = flag(0, 22, "GGTT");
 /// Registers are told by their place in the block of the engine that runs the command.
 const OWN: Field = flag(0, 19, "of this engine");
 const REMAP: Field = flag(0, 17, "remapped");
@@ -305,8 +305,8 @@ pub const COMMANDS: &[Command] = &[
         0x2e,
         Length::Upto(7),
         &[
-            flag(0, 22, "from the global table"),
-            flag(0, 21, "to the global table"),
+            flag(0, 22, "from the GGTT"),
+            flag(0, 21, "to the GGTT"),
             address(1, 31, 2, "to"),
             above(2),
             address(3, 31, 2, "from"),
@@ -347,7 +347,7 @@ pub const COMMANDS: &[Command] = &[
                 8,
                 8,
                 "in",
-                &[(0, "the global table"), (1, "the context's space")],
+                &[(0, "the GGTT"), (1, "the context's space")],
             ),
             flag(0, 22, "returns here"),
             flag(0, 16, "plus BB_OFFSET"),
@@ -439,7 +439,7 @@ pub const RENDER: &[Command] = &[
         Length::Upto(7),
         &[
             address(1, 31, 12, "context"),
-            flag(1, 8, "in the global table"),
+            flag(1, 8, "in the GGTT"),
             flag(1, 3, "save extended state"),
             flag(1, 2, "restore extended state"),
             flag(1, 1, "force restore"),
@@ -453,7 +453,7 @@ pub const RENDER: &[Command] = &[
         Length::Upto(5),
         &[
             address(1, 31, 6, "address"),
-            flag(1, 0, "global table"),
+            flag(1, 0, "GGTT"),
             above(2),
             hex(3, 31, 0, "id"),
         ],
@@ -487,7 +487,7 @@ pub const FLUSHING: &[Command] = &[
             flag(0, 8, "notify"),
             flag(0, 7, "invalidate video cache"),
             address(1, 31, 3, "address"),
-            flag(1, 2, "global table"),
+            flag(1, 2, "GGTT"),
             above(2),
         ],
     )

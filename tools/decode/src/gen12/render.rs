@@ -51,7 +51,7 @@ const PIPE_CONTROL: Command = command(
         flag(1, 20, "stall command streamer"),
         flag(1, 21, "into the status page"),
         flag(1, 23, "into a register"),
-        flag(1, 24, "global table"),
+        flag(1, 24, "GGTT"),
         flag(1, 25, "flush AMFS"),
         flag(1, 27, "flush L3"),
         flag(1, 28, "flush tile cache"),

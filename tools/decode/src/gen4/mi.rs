@@ -159,7 +159,7 @@ pub const RENDER: &[Command] = &[
         Length::Upto(5),
         &[
             SPACE,
-            flag(0, 21, "global table"),
+            flag(0, 21, "GGTT"),
             bits(1, 3, 0, "address bits 35:32", Show::Some),
             address(2, 31, 2, "address"),
         ],
@@ -174,13 +174,7 @@ pub const RENDER: &[Command] = &[
         0x23,
         Length::Upto(5),
         &[
-            choice(
-                0,
-                22,
-                22,
-                "of the",
-                &[(0, "global table"), (1, "per-process table")],
-            ),
+            choice(0, 22, 22, "of the", &[(0, "GGTT"), (1, "PPGTT")]),
             address(1, 31, 12, "first page"),
         ],
     )
@@ -235,7 +229,7 @@ pub const VIDEO: &[Command] = &[
         "MI_STORE_DATA_IMM",
         0x20,
         Length::Upto(5),
-        &[flag(0, 22, "global table"), address(2, 31, 2, "address")],
+        &[flag(0, 22, "GGTT"), address(2, 31, 2, "address")],
     )
     .tail(Tail::Data(3, "data")),
     // 2.4.

@@ -18,7 +18,7 @@ const PIPE_CONTROL: Command = command(
         flag(0, 9, "indirect state pointers off"),
         flag(0, 8, "notify"),
         address(1, 31, 3, "address"),
-        flag(1, 2, "global table"),
+        flag(1, 2, "GGTT"),
     ],
 )
 .tail(Tail::Data(2, "data"));

@@ -20,8 +20,8 @@ pub const fn mi(
     Command::new(name, MASK, opcode << 23, length).with(fields)
 }
 
-/// The operand is in the global table.
-pub const GLOBAL: Field = flag(0, 22, "global table");
+/// The operand is in the GGTT.
+pub const GLOBAL: Field = flag(0, 22, "GGTT");
 
 const POST_SYNC: &[(u32, &str)] = &[(0, "none"), (1, "store immediate"), (3, "store time stamp")];
 
@@ -94,7 +94,7 @@ pub const LOAD_REGISTER_IMM: Command = mi(
 )
 .tail(Tail::Registers);
 
-/// Entries of the global table.
+/// Entries of the GGTT.
 pub const UPDATE_GTT: Command = mi(
     "MI_UPDATE_GTT",
     0x23,
@@ -126,10 +126,7 @@ pub const BATCH_BUFFER_START: Command = mi(
             8,
             8,
             "as",
-            &[
-                (0, "secure, global table"),
-                (1, "non-secure, per-process table"),
-            ],
+            &[(0, "secure, GGTT"), (1, "non-secure, PPGTT")],
         ),
         flag(0, 11, "clear command buffer enable"),
         address(1, 31, 2, "batch"),
@@ -260,7 +257,7 @@ pub const RENDER: &[Command] = &[
         Length::Upto(7),
         &[
             address(1, 31, 12, "context"),
-            flag(1, 8, "in the global table"),
+            flag(1, 8, "in the GGTT"),
             flag(1, 3, "save extended state"),
             flag(1, 2, "restore extended state"),
             flag(1, 1, "force restore"),
@@ -290,7 +287,7 @@ pub const RENDER: &[Command] = &[
         Length::Upto(5),
         &[
             address(1, 31, 6, "address"),
-            flag(1, 0, "global table"),
+            flag(1, 0, "GGTT"),
             hex(2, 31, 0, "id"),
         ],
     ),
@@ -310,7 +307,7 @@ pub const FLUSH_DW: Command = mi(
         flag(0, 8, "notify"),
         flag(0, 7, "invalidate video cache"),
         address(1, 31, 3, "address"),
-        flag(1, 2, "global table"),
+        flag(1, 2, "GGTT"),
     ],
 )
 .tail(Tail::Data(2, "data"));

@@ -130,7 +130,7 @@ pub const COMMON: &[Command] = &[
 
 /// Those that it has not, or elsewhere.
 pub const OWN: &[Command] = &[
-    pipe_control(&[flag(2, 2, "global table")]),
+    pipe_control(&[flag(2, 2, "GGTT")]),
     state("3DSTATE_BINDING_TABLE_POINTERS", 0x7801),
     state("3DSTATE_SAMPLER_STATE_POINTERS", 0x7802),
     state("3DSTATE_URB", 0x7805),

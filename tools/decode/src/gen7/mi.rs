@@ -90,7 +90,7 @@ pub const COMMANDS: &[Command] = &[
     mi::STORE_DATA_IMM.warn(STORE_RULES),
     mi::STORE_DATA_INDEX.warn(INDEX_RULES),
     mi::LOAD_REGISTER_IMM.warn(LOAD_RULES),
-    mi::UPDATE_GTT.warn(&[warning(0, "for the global table alone: bit 22", |d| {
+    mi::UPDATE_GTT.warn(&[warning(0, "for the GGTT alone: bit 22", |d| {
         d[0] & 1 << 22 == 0
     })]),
     mi::STORE_REGISTER_MEM.warn(&[warning(1, "undefined data", unreadable)]),
@@ -116,10 +116,7 @@ pub const COMMANDS: &[Command] = &[
                 8,
                 8,
                 "as",
-                &[
-                    (0, "secure, global table"),
-                    (1, "non-secure, per-process table"),
-                ],
+                &[(0, "secure, GGTT"), (1, "non-secure, PPGTT")],
             ),
             address(1, 31, 2, "batch"),
         ],
@@ -200,7 +197,7 @@ pub const RENDER: &[Command] = &[
 ];
 
 /// How Gen7 tells in PIPE_CONTROL which table the address is in.
-pub const PIPE_CONTROL_SPACE: &[Field] = &[flag(1, 24, "global table")];
+pub const PIPE_CONTROL_SPACE: &[Field] = &[flag(1, 24, "GGTT")];
 
 /// The rules of PIPE_CONTROL that it shares with MI_FLUSH_DW.
 pub const PIPE_CONTROL_RULES: &[Warning] = &[warning(

@@ -119,12 +119,12 @@ fn batches_of_two_levels() {
     assert_eq!(
         words(Video, &dwords),
         [
-            "MI_BATCH_BUFFER_START: second level, as non-secure, per-process table",
+            "MI_BATCH_BUFFER_START: second level, as non-secure, PPGTT",
             "batch 0x00020000",
-            "MI_CONDITIONAL_BATCH_BUFFER_END: global table, compare",
+            "MI_CONDITIONAL_BATCH_BUFFER_END: GGTT, compare",
             "data 0x5",
             "address 0x00003008",
-            "MI_BATCH_BUFFER_START: as non-secure, per-process table",
+            "MI_BATCH_BUFFER_START: as non-secure, PPGTT",
             "batch 0x00030000",
         ]
     );
@@ -151,7 +151,7 @@ fn flushes_that_do_not_do_what_they_say() {
     );
     assert_eq!(
         flush(1 << 14, 2, 0x124),
-        "MI_FLUSH_DW: then store immediate | address 0x00000120, global table, \
+        "MI_FLUSH_DW: then store immediate | address 0x00000120, GGTT, \
          WRONG: the chip's erratum: no quadword to an address with bit 5"
     );
     // One dword may go there.
@@ -194,7 +194,7 @@ fn what_the_chapter_forbids() {
         // 1.2.12: "8B aligned for a store QW".
         (&[0x1000_0003, 0, 0x1004, 1, 2], "quadword that is not"),
         // 1.2.16.
-        (&[0x1180_0001, 0x5000, 1], "for the global table alone"),
+        (&[0x1180_0001, 0x5000, 1], "for the GGTT alone"),
         // 1.2.5: "If clear, no comparison takes place".
         (&[0x1b00_0001, 0, 0], "ends in any case"),
     ] {
@@ -233,7 +233,7 @@ fn waits_and_registers_have_names() {
             "MI_SEMAPHORE_MBOX: compare, with a register, from VRSYNC",
             "exceeds 0x6",
             "address 0x00012044",
-            "MI_LOAD_REGISTER_MEM: global table",
+            "MI_LOAD_REGISTER_MEM: GGTT",
             "register 0x1217c (vcs THRSH)",
             "address 0x00004000",
         ]
@@ -248,7 +248,7 @@ fn flushes_of_the_render_engine() {
         text,
         [
             "PIPE_CONTROL",
-            "then store immediate, global table",
+            "then store immediate, GGTT",
             "address 0x00001000",
             "data 0x00000007",
         ]

@@ -493,7 +493,7 @@ mod tests {
         assert_eq!((state.head(), state.tail()), (Some(0x10), Some(0x40)));
         assert_eq!(state.acthd(), Some(0x1_0020_0010));
         let wrong = crate::posts::verdict::wrong(&post);
-        let fault = "  page fault: address 0x100000010000 in the global table";
+        let fault = "  page fault: address 0x100000010000 in the GGTT";
         assert!(wrong.iter().any(|l| l == fault), "{wrong:?}");
     }
 

@@ -53,10 +53,10 @@ const PGTBL_ER: Bits = &[
 
 /// ERROR at 40A0h.
 const ERROR_6: Bits = &[
-    (0, "page fault: an entry of the table is not valid"),
-    (1, "context image: entry of the global table is not valid"),
+    (0, "page fault: PTE is not valid"),
+    (1, "context image: GGTT entry is not valid"),
     (2, "page directory entry is not valid"),
-    (3, "status page: entry of the global table is not valid"),
+    (3, "status page: GGTT entry is not valid"),
     (4, "VT-d fault on a page"),
     (5, "VT-d fault on the context image"),
     (6, "VT-d fault on a page directory"),
@@ -65,7 +65,7 @@ const ERROR_6: Bits = &[
 ];
 
 const ERROR_7: Bits = &[
-    (0, "page fault: an entry of the table is not valid"),
+    (0, "page fault: PTE is not valid"),
     (1, "address of a stream that is not allowed (read)"),
     (2, "page directory entry is not valid"),
     (3, "address of a read-only stream that is not allowed"),
@@ -292,13 +292,13 @@ pub fn fault(generation: u16, value: u64) -> Option<String> {
             "page directory neither valid nor loaded",
         ][kind as usize];
         let table = if value >> 11 & 1 != 0 {
-            "global"
+            "GGTT"
         } else {
-            "per-process"
+            "PPGTT"
         };
         let address = value & 0xffff_f000;
         return Some(format!(
-            "fault at {address:#010x} in the {table} table: {kind}, source {source:#x}"
+            "fault at {address:#010x} in the {table}: {kind}, source {source:#x}"
         ));
     }
     let level = [
@@ -325,12 +325,8 @@ pub fn fault(generation: u16, value: u64) -> Option<String> {
 /// FAULT_TLB_DATA: the address, from the upper and the lower register.
 pub fn fault_address(above: u64, below: u64) -> String {
     let address = (above & 0xf) << 44 | (below & 0xffff_ffff) << 12;
-    let table = if above >> 4 & 1 != 0 {
-        "global"
-    } else {
-        "per-process"
-    };
-    format!("address {address:#014x} in the {table} table")
+    let table = if above >> 4 & 1 != 0 { "GGTT" } else { "PPGTT" };
+    format!("address {address:#014x} in the {table}")
 }
 
 /// Units that are not done, by INSTDONE and, where there is one, the second register of a render engine.
@@ -406,24 +402,18 @@ mod tests {
             table_errors(45, 0x0010_0001),
             ["host: invalid entry", "fetch of commands: invalid entry"]
         );
-        assert_eq!(
-            faults(60, 2),
-            ["context image: entry of the global table is not valid"]
-        );
+        assert_eq!(faults(60, 2), ["context image: GGTT entry is not valid"]);
         // Of Haswell, 14:10 count faults.
-        assert_eq!(
-            faults(75, 0x0c01),
-            ["page fault: an entry of the table is not valid"]
-        );
+        assert_eq!(faults(75, 0x0c01), ["page fault: PTE is not valid"]);
     }
 
-    /// VCS PRM 4.3, V-17: 31:12 address, 11 global table, 10:3 source, 2:1 type, 0 valid.
+    /// VCS PRM 4.3, V-17: 31:12 address, 11 GGTT, 10:3 source, 2:1 type, 0 valid.
     #[test]
     fn faults_have_words() {
         assert_eq!(fault(70, 0x1234_5000), None);
         assert_eq!(
             fault(70, 0x1234_5803).as_deref(),
-            Some("fault at 0x12345000 in the global table: page directory not valid, source 0x0")
+            Some("fault at 0x12345000 in the GGTT: page directory not valid, source 0x0")
         );
         assert_eq!(
             fault(90, 0x4013).as_deref(),
@@ -433,7 +423,7 @@ mod tests {
         );
         assert_eq!(
             fault_address(0x11, 0x10),
-            "address 0x100000010000 in the global table"
+            "address 0x100000010000 in the GGTT"
         );
     }
 

@@ -35,7 +35,10 @@ pub struct Floor {
 pub const FLOORS: &[Floor] = &[
     // The types by which the DRM core knows the driver: names, and nothing in them.
     floor("names", &["device"]),
-    floor("hardware", &["hardware", "look", "platform", "report"]),
+    floor(
+        "hardware",
+        &["bars", "hardware", "look", "platform", "report"],
+    ),
     floor("vm", &["vm"]),
     floor("gem", &["gem"]),
     floor("submit", &["submit"]),

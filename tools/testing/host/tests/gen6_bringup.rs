@@ -162,7 +162,7 @@ fn nothing_is_submitted_to_a_sleeping_device() {
     );
     assert_eq!(
         r,
-        Err(DeviceError::Unsupported("submission while suspended"))
+        Err(DeviceError::Unsupported("submission without forcewake"))
     );
     m.assert_lawful();
 }

@@ -74,13 +74,13 @@ fn a_write_through_an_invalid_entry_is_dropped_and_reported_once() {
         for other in [RCS, BCS, VCS] {
             assert_eq!(fault(&report, other).is_some(), other == n);
         }
-        assert!(report.to_string().contains("through the process table"));
+        assert!(report.to_string().contains("through the PPGTT"));
         // Cleared: the next report has none, and the next fault is recorded again.
         assert_eq!(fault(&errors(&m), n), None);
         m.work(n, &Work::batch(batch.addr));
         assert!(fault(&errors(&m), n).is_some());
     }
-    covered("write through an invalid entry of the process table, each engine");
+    covered("write through an invalid entry of the PPGTT, each engine");
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn a_fault_in_the_global_table_says_so() {
         let report = errors(&m);
         let found = fault(&report, n).unwrap();
         assert_eq!((found.addr, found.global), (u64::from(target.addr), true));
-        assert!(report.to_string().contains("through the global table"));
+        assert!(report.to_string().contains("through the GGTT"));
     }
-    covered("write through an invalid entry of the global table, each engine");
+    covered("write through an invalid entry of the GGTT, each engine");
 }
 
 #[test]

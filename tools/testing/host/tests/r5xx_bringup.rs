@@ -236,7 +236,7 @@ fn a_memory_controller_that_is_never_idle_is_told_of() {
     card.start().unwrap();
     card.work(&NOTHING);
     let warned = card.windows.board.warned.lock().unwrap();
-    assert_eq!(warned[0], "the memory controller is not idle: MC_STATUS");
+    assert_eq!(warned[0], "memory controller not idle in time (MC_STATUS)");
     drop(warned);
     card.assert_lawful();
 }

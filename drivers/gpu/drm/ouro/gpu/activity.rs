@@ -7,7 +7,7 @@ use ouro_hw::report::Activity;
 
 use super::Gpu;
 use crate::{
-    report::{self, Words},
+    report::{self, Level, Words},
     submit::request::Awake,
 };
 
@@ -34,5 +34,5 @@ pub(crate) fn print(gpu: &Gpu) {
              INSTDONE {first:#x} {second:#x}, idle {idle}, waiting {waiting}\n"
         );
     }
-    report::print(hardware.dev(), &hardware.take_errors());
+    report::print(hardware.dev(), Level::Info, &hardware.take_errors());
 }

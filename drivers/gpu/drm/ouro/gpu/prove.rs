@@ -83,7 +83,7 @@ impl Gpu {
         if done.is_err() {
             dev_err!(
                 self.hardware().dev(),
-                "{}: the first request does not complete\n",
+                "{}: the first request did not complete in time\n",
                 Words(engine.hw().desc().id)
             );
             return Err(EIO);
@@ -109,7 +109,7 @@ impl Gpu {
             Waited::TimedOut => {
                 dev_err!(
                     self.hardware().dev(),
-                    "{}: the first request does not complete\n",
+                    "{}: the first request did not complete in time\n",
                     Words(engine.hw().desc().id)
                 );
                 Err(EIO)
@@ -180,7 +180,11 @@ impl Gpu {
             let ms = time::monotonic_ns().saturating_sub(begin) / 1_000_000;
             if ms > FIRST_REQUEST_MS.into() {
                 let id = Words(engine.hw().desc().id);
-                dev_err!(self.hardware().dev(), "{}: a context is not saved\n", id);
+                dev_err!(
+                    self.hardware().dev(),
+                    "{}: the golden context image was not saved in time\n",
+                    id
+                );
                 return Err(EIO);
             }
             fsleep(Delta::from_micros(100));

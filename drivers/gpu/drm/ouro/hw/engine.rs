@@ -153,7 +153,7 @@ impl StatusPage {
     /// GGTT.
     pub(crate) fn in_table(self) -> Result<GgttAddr, DeviceError> {
         self.ggtt()
-            .ok_or(DeviceError::Unsupported("status page by bus address"))
+            .ok_or(DeviceError::Unsupported("HWSP outside the GGTT"))
     }
 }
 

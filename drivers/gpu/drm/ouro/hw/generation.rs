@@ -300,10 +300,12 @@ impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeviceError::NoTranslationTable => {
-                f.write_str("no translation table from the firmware")
+                f.write_str("the firmware has reserved no memory for the GGTT")
             }
-            DeviceError::Gone => f.write_str("it is gone: registers read all ones"),
-            DeviceError::Timeout(register) => write!(f, "no answer in time: {register}"),
+            DeviceError::Gone => {
+                f.write_str("registers read all ones: the device was removed or lost")
+            }
+            DeviceError::Timeout(register) => write!(f, "timeout waiting for {register}"),
             DeviceError::Unsupported(what) => write!(f, "not supported: {what}"),
         }
     }

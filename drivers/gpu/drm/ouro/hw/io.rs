@@ -118,8 +118,8 @@ impl fmt::Display for Iommu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Iommu::Absent => "no IOMMU",
-            Iommu::Present => "behind an IOMMU",
-            Iommu::Hidden => "in a guest, whose host's IOMMU is not seen",
+            Iommu::Present => "the GPU is behind an IOMMU",
+            Iommu::Hidden => "the host of this guest may have an IOMMU (iommu=0: it has none)",
         })
     }
 }

@@ -59,9 +59,9 @@ pub enum FaultKind {
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            FaultKind::InvalidEntry => "entry not valid",
-            FaultKind::InvalidDirectory => "directory entry not valid",
-            FaultKind::NoDirectory => "no directory loaded",
+            FaultKind::InvalidEntry => "invalid PTE",
+            FaultKind::InvalidDirectory => "invalid PDE",
+            FaultKind::NoDirectory => "page directory not loaded",
         })
     }
 }
@@ -91,11 +91,10 @@ pub struct BatchLevels {
 
 impl fmt::Display for BatchLevels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, second] = self.process.map(|p| if p { "process" } else { "global" });
+        let [first, second] = self.process.map(|p| if p { "PPGTT" } else { "GGTT" });
         write!(
             f,
-            "first level through the {first} table, \
-             second level at 0x{:x} through the {second} table",
+            "first level through the {first}, second level at 0x{:x} through the {second}",
             self.second
         )
     }
@@ -217,9 +216,9 @@ impl fmt::Display for EngineReport {
         if let Some(fault) = &self.fault {
             write!(
                 f,
-                "  page fault: 0x{:x} through the {} table, by unit {}",
+                "  page fault: 0x{:x} through the {}, by unit {}",
                 fault.addr,
-                if fault.global { "global" } else { "process" },
+                if fault.global { "GGTT" } else { "PPGTT" },
                 fault.source
             )?;
             let unit = self.names.sources.iter().find(|(n, _)| *n == fault.source);
@@ -336,8 +335,8 @@ mod tests {
              \x20 errors: 0x00000021 (instruction error, bit 5), status 0x00000001\n\
              \x20 instruction: 0x7fff0000, parser error 0x00000000, parser state 0x00000002\n\
              \x20 busy units: OMEGA BETA (0x7fffffff, 0xfffffffe)\n\
-             \x20 page fault: 0x456000 through the global table, by unit 8 (reader): \
-             entry not valid\n\
+             \x20 page fault: 0x456000 through the GGTT, by unit 8 (reader): \
+             invalid PTE\n\
              device: 0x00000101 (bit 0, unloaded directory)\n"
         );
     }
@@ -345,8 +344,8 @@ mod tests {
     #[test]
     fn levels_of_batches_are_words() {
         for (process, first, second) in [
-            ([true, false], "process", "global"),
-            ([false, true], "global", "process"),
+            ([true, false], "PPGTT", "GGTT"),
+            ([false, true], "GGTT", "PPGTT"),
         ] {
             let text = EngineReport {
                 levels: Some(BatchLevels {
@@ -357,8 +356,8 @@ mod tests {
             }
             .to_string();
             let line = std::format!(
-                "  batch: 0x123000\n  batches: first level through the {first} table, \
-                 second level at 0x45678 through the {second} table\n"
+                "  batch: 0x123000\n  batches: first level through the {first}, \
+                 second level at 0x45678 through the {second}\n"
             );
             assert!(text.contains(&line), "{text}");
         }

@@ -22,8 +22,8 @@ pub enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Step::Missed => "waits for its translation",
-            Step::Behind => "waits for that of another",
+            Step::Missed => "TLB miss, waits for the page walk",
+            Step::Behind => "waits for an earlier TLB miss on this page",
             Step::Guest => "waits for the IOMMU",
             Step::Done => "translated",
         })
@@ -96,8 +96,8 @@ impl fmt::Display for TranslationEntry {
             } => {
                 write!(f, "TLB of {buffer}, entry {number}: 0x{page:x}")?;
                 match global {
-                    Some(true) => f.write_str(" through the global table"),
-                    Some(false) => f.write_str(" through the process table"),
+                    Some(true) => f.write_str(" through the GGTT"),
+                    Some(false) => f.write_str(" through the PPGTT"),
                     None => Ok(()),
                 }
             }
@@ -126,8 +126,8 @@ mod tests {
         };
         for (global, end) in [
             (None, ""),
-            (Some(true), " through the global table"),
-            (Some(false), " through the process table"),
+            (Some(true), " through the GGTT"),
+            (Some(false), " through the PPGTT"),
         ] {
             let text = std::format!("TLB of VCR, entry 63: 0x12345000{end}");
             assert_eq!(held(global).to_string(), text);
@@ -137,12 +137,12 @@ mod tests {
             (
                 1,
                 Step::Missed,
-                "1 (reader or writer): waits for its translation",
+                "1 (reader or writer): TLB miss, waits for the page walk",
             ),
             (
                 1,
                 Step::Behind,
-                "1 (reader or writer): waits for that of another",
+                "1 (reader or writer): waits for an earlier TLB miss on this page",
             ),
             (2, Step::Guest, "2: waits for the IOMMU"),
             (2, Step::Done, "2: translated"),

@@ -25,15 +25,16 @@ use super::{
     has,
     message::{Kept, Message},
     state::ErrorState,
+    wedged::Cause,
     Allowed, Held, Inner, Recovery, Why,
 };
 use crate::{
-    report::{self, Words},
-    submit::Engine,
+    report::{self, Level, Words},
+    submit::{guilt::Holder, Context, Engine},
 };
 
 /// How often a reset is tried before the device is wedged.
-const TRIES: u32 = 3;
+pub(super) const TRIES: u32 = 3;
 
 impl Recovery {
     /// Resets an engine because of its current request. If the reason was found by looking at a
@@ -78,7 +79,7 @@ impl Recovery {
         scope = match self.allowed() {
             Allowed::None => {
                 self.log(engine, why, ran_ms, Kept::None, held);
-                return self.wedge(inner, held);
+                return self.wedge(inner, held, Cause::Disabled);
             }
             Allowed::Engine if desc.reset_group.is_some() => self.reset_with(engine),
             Allowed::All | Allowed::Engine => !0,
@@ -87,7 +88,7 @@ impl Recovery {
         let report = self.hardware.take_errors();
         let kept = self.capture(engine, suspect, why, scope, &report, held);
         self.log(engine, why, ran_ms, kept, held);
-        report::print(dev, &report);
+        report::print(dev, Level::Error, &report);
         if why.blames() {
             self.events.tell(Event::Reset);
         }
@@ -103,11 +104,11 @@ impl Recovery {
             done = self.attempt(inner, scope);
         }
         if done.is_err() {
-            return self.wedge(inner, held);
+            return self.wedge(inner, held, Cause::Failed);
         }
         self.resets.fetch_add(1, ordering::Relaxed);
         if self.judge(inner, engine, suspect, why) {
-            return self.wedge(inner, held);
+            return self.wedge(inner, held, Cause::Move);
         }
         self.go_on(inner, scope, held);
         if why.blames() {
@@ -262,10 +263,7 @@ impl Recovery {
             };
             // The kernel's contexts are never banned.
             if let (true, Some(holder)) = (why.blames(), context.holder()) {
-                context.has_hung();
-                if context.is_banned() {
-                    dev_err!(self.hardware.dev(), "{} is banned\n", holder);
-                }
+                self.blame(&context, holder);
             }
             // The context's state may be the cause of the hang: reset it.
             if let (Some(seat), Some(_)) = (context.seat(engine), context.holder()) {
@@ -282,6 +280,29 @@ impl Recovery {
             }
         }
         hopeless
+    }
+
+    /// Records the hang of a client's context. Logs the context and the client that are banned for
+    /// it.
+    fn blame(&self, context: &Context, holder: &Holder) {
+        let (dev, id) = (self.hardware.dev(), context.key().0);
+        let Some(banned) = context.has_hung() else {
+            return;
+        };
+        let rule = match context.params().recoverable.get() {
+            true => "three hangs within a minute",
+            false => "a hang, and it is not recoverable",
+        };
+        // A closed context gets no more requests.
+        if !context.is_revoked() {
+            dev_err!(dev, "context {id} of {holder} is banned: {rule}\n");
+        }
+        if banned.client {
+            dev_err!(
+                dev,
+                "{holder} is banned: four contexts banned within a minute\n"
+            );
+        }
     }
 
     /// Lets the engines of a scope work again.
@@ -302,12 +323,13 @@ impl Recovery {
     }
 
     /// Wedges the device. Returns `EIO`.
-    pub(super) fn wedge(&self, inner: &mut Inner, held: &mut Held) -> Result {
+    pub(super) fn wedge(&self, inner: &mut Inner, held: &mut Held, cause: Cause) -> Result {
         let _signalling = fence::signalling();
-        dev_err!(
-            self.hardware.dev(),
-            "device wedged: no reset succeeded, submissions fail with EIO\n"
-        );
+        let (dev, why) = (self.hardware.dev(), Words(cause));
+        match cause.is_wanted() {
+            true => dev_notice!(dev, "device wedged: {why}\n"),
+            false => dev_err!(dev, "device wedged: {why}; submissions fail with EIO\n"),
+        }
         self.executor.set_wedged(true);
         // An engine may still run: keep it from memory that others will get.
         self.executor.dma_device().set_master(false);

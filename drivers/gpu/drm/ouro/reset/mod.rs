@@ -21,8 +21,9 @@ mod events;
 mod message;
 mod state;
 mod text;
+mod wedged;
 
-use self::{errors::Errors, events::Events, state::ErrorState};
+use self::{errors::Errors, events::Events, state::ErrorState, wedged::Cause};
 
 use kernel::{
     new_mutex,
@@ -321,8 +322,8 @@ impl Recovery {
         if self.is_wedged() {
             return Err(EIO);
         }
-        if self.hardware.get().is_err() {
-            return self.wedge(inner, held);
+        if let Err(e) = self.hardware.get() {
+            return self.wedge(inner, held, Cause::Asleep(e));
         }
         let done = self.run(inner, engine, seen, why, held);
         self.hardware.put();
@@ -349,8 +350,8 @@ impl Recovery {
             if seen.is_none() {
                 continue;
             }
-            if self.hardware.get().is_err() {
-                self.wedge(inner, held)?;
+            if let Err(e) = self.hardware.get() {
+                self.wedge(inner, held, Cause::Asleep(e))?;
             }
             let done = self.run(inner, engine, seen, Why::Overdue, held);
             self.hardware.put();
@@ -405,8 +406,8 @@ impl Recovery {
                 continue;
             }
             // The request may have been retired since it was seen, and the device may sleep.
-            if self.hardware.get().is_err() {
-                return self.wedge(inner, held);
+            if let Err(e) = self.hardware.get() {
+                return self.wedge(inner, held, Cause::Asleep(e));
             }
             let activity = engine.hw().activity(&self.hardware.hw());
             let why = match watch.look(now, &activity, limit, answer) {
@@ -421,7 +422,7 @@ impl Recovery {
                         let id = Words(engine.hw().desc().id);
                         dev_info!(
                             self.hardware.dev(),
-                            "{}: a wait for an event was ended\n",
+                            "{}: stuck MI_WAIT_FOR_EVENT, its wait is ended\n",
                             id
                         );
                         watch.kicked();
@@ -433,7 +434,7 @@ impl Recovery {
                 Verdict::Endless => Some(Why::Endless),
                 Verdict::Keeps => Some(Why::Keeps),
                 Verdict::Gone => {
-                    let gone = self.wedge(inner, held);
+                    let gone = self.wedge(inner, held, Cause::Gone);
                     self.hardware.put();
                     return gone;
                 }
@@ -463,8 +464,8 @@ impl Recovery {
                 if inner.resting {
                     return Err(EBUSY);
                 }
-                if self.hardware.get().is_err() {
-                    return self.wedge(inner, held);
+                if let Err(e) = self.hardware.get() {
+                    return self.wedge(inner, held, Cause::Asleep(e));
                 }
                 let done = if self.is_wedged() {
                     match self.allowed() {
@@ -483,22 +484,22 @@ impl Recovery {
         done
     }
 
-    /// Wedges the device: nothing runs on it any more. Process context.
+    /// Wedges the device to cancel all requests: nothing runs on it any more. Process context.
     pub(crate) fn give_up(&self) {
         // The error is the expected result.
         let _ = self.locked(|inner, held| {
             if inner.resting || self.is_wedged() {
                 return Ok(());
             }
-            self.wedge(inner, held)
+            self.wedge(inner, held, Cause::Cancelled)
         });
         self.executor.retirer().wind();
     }
 
-    /// The device failed to resume: it stays wedged. Process context.
-    pub(crate) fn lose(&self) {
+    /// The device failed to resume with an error: it stays wedged. Process context.
+    pub(crate) fn lose(&self, error: Error) {
         // The error is the expected result.
-        let _ = self.locked(|inner, held| self.wedge(inner, held));
+        let _ = self.locked(|inner, held| self.wedge(inner, held, Cause::Resume(error)));
         self.executor.retirer().wind();
     }
 

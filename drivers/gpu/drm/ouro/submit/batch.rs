@@ -160,7 +160,7 @@ impl Exec {
                 let dword = scratch.get(at).copied().unwrap_or(0);
                 print::debug(
                     self.gpu.hardware().dev(),
-                    fmt!("batch does not pass at dword {at} ({dword:#010x}): {rule}\n"),
+                    fmt!("batch checker: refused at dword {at} ({dword:#010x}): {rule}\n"),
                 );
             }
             match verdict.plan(self.gpu.hardware().topology().confines()) {

@@ -21,7 +21,7 @@ use ouro_kernel::{fence::Fence, time};
 
 use super::{
     context_state::{ContextState, Params},
-    guilt::{Guilt, Holder},
+    guilt::{Banned, Guilt, Holder},
     line::Line,
     lists::{balanced::Balanced, logical_ring::Seat},
     own_space::OwnSpace,
@@ -233,17 +233,19 @@ impl Context {
         &self.state.guilt
     }
 
-    /// Records a hang of its request. Called under the lock of the reset.
-    pub(crate) fn has_hung(&self) {
+    /// Records a hang of its request. Returns `Some` if it was banned for that. Called under the
+    /// lock of the reset.
+    pub(crate) fn has_hung(&self) -> Option<Banned> {
         let state = &self.state;
         let banned = state.guilt.hung(
             time::monotonic_ns(),
             state.params.bannable.get(),
             state.params.recoverable.get(),
         );
-        if let (true, Some(holder)) = (banned, &state.holder) {
-            holder.context_banned(time::monotonic_ns());
-        }
+        let holder = state.holder.as_ref().filter(|_| banned)?;
+        Some(Banned {
+            client: holder.context_banned(time::monotonic_ns()),
+        })
     }
 
     /// Returns whether its requests are emitted without their batches from now on. Any context.

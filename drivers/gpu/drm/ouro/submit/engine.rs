@@ -233,14 +233,30 @@ impl Engine {
         self.hw
             .start(&self.hardware.hw(), self.line.memory(), &Waits)
             .map_err(|e| {
-                dev_err!(dev, "{}: not started: {}\n", id, Words(e));
+                dev_err!(dev, "{}: engine start failed: {}\n", id, Words(e));
                 errno(e)
             })?;
         if let Some(name) = self.hw.lost(&self.hardware.hw()) {
-            dev_warn!(dev, "{}: {} does not hold its value\n", id, name);
+            dev_warn!(
+                dev,
+                "{}: register {} does not keep the value written\n",
+                id,
+                name
+            );
         }
         self.queue.lock().arming = Arming::default();
         Ok(())
+    }
+
+    /// Logs that a request fails because its commands cannot be encoded in `most` dwords. Any
+    /// context.
+    pub(super) fn not_encoded(&self, most: usize) {
+        let (dev, desc) = (self.hardware.dev(), self.hw.desc());
+        let (id, ring) = (Words(desc.id), desc.ring_bytes);
+        dev_err!(
+            dev,
+            "{id}: request not encoded in {most} dwords (ring of {ring} bytes), it fails with EIO\n"
+        );
     }
 
     /// Returns the engine's own ring and status page.

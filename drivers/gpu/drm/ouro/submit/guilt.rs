@@ -86,6 +86,12 @@ impl Guilt {
     }
 }
 
+/// A context that was banned for a hang.
+pub(crate) struct Banned {
+    /// Whether its client was banned, too.
+    pub(crate) client: bool,
+}
+
 /// The client of contexts and requests.
 pub(crate) struct Holder {
     task: Client,
@@ -139,16 +145,15 @@ impl Holder {
         Whose::Client(self.table_share.clone())
     }
 
-    /// A context of the client was banned.
-    pub(crate) fn context_banned(&self, now: u64) {
+    /// A context of the client was banned. Returns whether the client was banned for it.
+    pub(crate) fn context_banned(&self, now: u64) -> bool {
         let since = self.since.load(ordering::Relaxed);
         if since == 0 || now.saturating_sub(since) >= WINDOW_NS {
             self.since.store(now, ordering::Relaxed);
             self.count.store(0, ordering::Relaxed);
         }
-        if self.count.fetch_add(1, ordering::Relaxed) + 1 >= MAX_BANNED {
-            self.banned.store(true, ordering::Release);
-        }
+        self.count.fetch_add(1, ordering::Relaxed) + 1 >= MAX_BANNED
+            && !self.banned.xchg(true, ordering::Full)
     }
 }
 

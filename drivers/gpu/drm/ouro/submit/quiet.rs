@@ -115,7 +115,7 @@ impl Engine {
             let id = Words(self.hw.desc().id);
             dev_warn!(
                 self.hardware.dev(),
-                "{}: not stopped: {}\n",
+                "{}: not idle, its work is cut off: {}\n",
                 id,
                 Words(error)
             );

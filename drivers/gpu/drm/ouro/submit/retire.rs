@@ -495,7 +495,7 @@ impl Retirer {
         if let (Err(e), false) = (gone, said) {
             dev_warn!(
                 self.hardware.dev(),
-                "TLBs are not invalidated ({e:?}): memory is kept\n"
+                "TLB invalidation failed ({e:?}): freed memory is not reused\n"
             );
         }
         gone.is_ok()

@@ -169,7 +169,7 @@ TEST_F(error_state, the_video_engines_tables)
 	/* as user space sent it, it is without privilege */
 	block = strstr(text, "\nvcs0: ");
 	ASSERT_NE(NULL, block);
-	EXPECT_NE(NULL, strstr(block, "\n  batches: first level through the process table, "));
+	EXPECT_NE(NULL, strstr(block, "\n  batches: first level through the PPGTT, "));
 	block = strstr(text, "\nvcs0: translations\n");
 	ASSERT_NE(NULL, block)
 	{
@@ -177,7 +177,7 @@ TEST_F(error_state, the_video_engines_tables)
 	}
 	end = strstr(block, " --- ");
 	ASSERT_NE(NULL, end);
-	snprintf(line, sizeof(line), ": 0x%llx through the process table\n",
+	snprintf(line, sizeof(line), ": 0x%llx through the PPGTT\n",
 		 (unsigned long long)batch & ~(PAGE - 1));
 	block = strstr(block, line);
 	EXPECT_TRUE(block && block < end)

@@ -110,8 +110,9 @@ fn rouse(hw: &Hw<'_>, unit: &Unit, answered: &Answered<'_>) -> Result<(), Device
     if now != u32::MAX && says(now, DRIVER, true) {
         match request(hw, unit, false, answered) {
             Err(DeviceError::Timeout(_)) => {
-                hw.platform
-                    .warn("a unit of the card did not go to sleep when it was released");
+                hw.platform.warn(
+                    "forcewake: the acknowledge of a released domain was not cleared in time",
+                );
             }
             other => other?,
         }

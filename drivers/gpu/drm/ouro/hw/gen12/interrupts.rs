@@ -237,8 +237,9 @@ fn quieten(hw: &Hw<'_>) {
     hw.regs
         .write32(gt_reg::MASTER_INTERRUPT, !gt_reg::INTERRUPT_ENABLE);
     if others(hw) == 0 {
-        hw.platform
-            .warn("an interrupt that is no engine's was left open, and is masked now");
+        hw.platform.warn(
+            "an interrupt of another unit (display, GuC, PCH) stayed pending: it is masked now",
+        );
     }
 }
 

@@ -29,14 +29,16 @@ pub(super) fn submit(
 ) -> Result<(), DeviceError> {
     let Submission::List { entries, tails } = what else {
         return Err(DeviceError::Unsupported(
-            "ring submission to an execlist port",
+            "ring submission on an execlist engine",
         ));
     };
     if entries.len() > usize::from(ELEMENTS) {
-        return Err(DeviceError::Unsupported("more contexts than elements"));
+        return Err(DeviceError::Unsupported(
+            "more contexts than the ELSQ has entries",
+        ));
     }
     if !gt.awake {
-        return Err(DeviceError::Unsupported("submission while suspended"));
+        return Err(DeviceError::Unsupported("submission without forcewake"));
     }
     let Some(used) = gt.listed.get_mut(usize::from(engine.slot)) else {
         return Err(DeviceError::Unsupported("no such engine"));

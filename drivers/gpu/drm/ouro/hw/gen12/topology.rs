@@ -57,10 +57,11 @@ fn clock(config: u32) -> u32 {
     crystal >> 3u8.wrapping_sub(config.shift())
 }
 
-/// What the log says of a card that is locked: what it is, what it means, and what was done.
-const LOCKED: &str = "its firmware has locked it to the GuC, as that of most cards that are sold \
-    does: it takes work from that processor's firmware, which this driver does not load, and not \
-    by execlists. It is left as it was; another driver can use it";
+/// The log text for a locked card: the cause, the consequence, and what to do.
+const LOCKED: &str =
+    "the firmware has locked the GuC's WOPCM, as on most retail cards: the engines \
+    take work from the GuC, whose firmware this driver does not load, and not by execlists. The \
+    card is left as it was; i915 or xe can bind it";
 
 /// Returns whether the firmware has locked the memory of the GuC (WOPCM). Then the card takes work
 /// from the GuC's firmware only, and no execlists (§5.13).
@@ -83,7 +84,7 @@ pub(super) fn probe(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> 
 fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> {
     if hw.regs.read32(gt_reg::GU_CNTL) & gt_reg::GU_CNTL_MEMORY == 0 {
         return Err(DeviceError::Unsupported(
-            "its firmware did not set up its memory, of which tables and images are made",
+            "the firmware has not initialised VRAM (GU_CNTL bit 7 is 0)",
         ));
     }
     if is_locked(hw) {
@@ -93,12 +94,13 @@ fn look(hw: &Hw<'_>, parts: Parts) -> Result<Topology, DeviceError> {
     let gtt_entries = entries.ok_or(DeviceError::NoTranslationTable)?;
     let range = hw.regs.read32(gt_reg::TILE0_ADDR_RANGE);
     let compression = hw.regs.read32(gt_reg::FLAT_CCS_BASE_ADDR);
-    let size =
-        memory(range, compression).ok_or(DeviceError::Unsupported("size of local memory"))?;
+    let size = memory(range, compression).ok_or(DeviceError::Unsupported(
+        "VRAM size (TILE0_ADDR_RANGE, FLAT_CCS_BASE_ADDR)",
+    ))?;
     let visible = hw.platform.bar_len(MEMORY_BAR).min(size);
     if visible == 0 {
         return Err(DeviceError::Unsupported(
-            "the firmware gave its memory no address: no window to it",
+            "BAR 2 (VRAM) has no size or no address",
         ));
     }
     let card = fuses::read(hw) | parts.card();

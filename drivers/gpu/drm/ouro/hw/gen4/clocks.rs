@@ -38,7 +38,7 @@ pub(super) fn timestamp_hz(hw: &Hw<'_>, mobile: bool) -> u32 {
 /// Returns the ticks per second on 965 if the bus clock cannot be read.
 pub(super) fn assumed_hz(hw: &Hw<'_>) -> u32 {
     hw.platform
-        .warn("MCHBAR is disabled: the frequency of the timestamp is assumed");
+        .warn("MCHBAR is disabled: the TIMESTAMP frequency is assumed");
     ASSUMED_HZ
 }
 

@@ -67,7 +67,7 @@ const fn chip(
 /// and bits 35:32 in 7:4 (G-10).
 fn on_bus(page: StatusPage) -> Result<u32, DeviceError> {
     let StatusPage::Bus(addr) = page else {
-        return Err(DeviceError::Unsupported("status page in the GGTT"));
+        return Err(DeviceError::Unsupported("HWSP in the GGTT"));
     };
     let high = ((addr.0 >> 28) as u32) & 0xf0;
     Ok((addr.0 as u32 & 0xffff_f000) | high)
@@ -401,7 +401,7 @@ mod tests {
         let text = report.to_string();
         assert!(text.contains("(page table)"), "{text}");
         assert!(
-            text.contains("(entry leads to no memory, render cache)"),
+            text.contains("(PTE maps no memory, invalid PTE of the render cache)"),
             "{text}"
         );
         assert_eq!(report.engines[0].unwrap().ipehr, 0x1100_0001);

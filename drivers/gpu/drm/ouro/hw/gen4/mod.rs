@@ -220,8 +220,9 @@ impl Generation for Gen4 {
             (self.family.reset)(hw, wait)?;
         }
         if !context::forget(hw) {
-            hw.platform
-                .warn("CCID stays valid: a switch saves the context of a previous driver");
+            hw.platform.warn(
+                "CCID stays valid: the first MI_SET_CONTEXT saves the context of a previous driver",
+            );
         }
         self.switch_table_on(hw, topo)?;
         errors::forget(chip, hw);

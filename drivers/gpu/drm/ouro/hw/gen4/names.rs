@@ -20,10 +20,12 @@ const ERRORS_G4X: &[BitName] = &[
 /// Bits of PGTBL_ER (§5.7.2): the client that used an invalid entry.
 #[rustfmt::skip]
 pub(super) const TABLE: &[BitName] = &[
-    (0, "host"), (1, "entry leads to no memory"), (4, "display A"), (8, "display B"),
-    (17, "overlay"), (18, "cursor"), (19, "command streamer"), (20, "command fetch"),
-    (21, "vertex fetch"), (22, "ROC"), (23, "state and instructions"), (24, "render cache"),
-    (26, "sampler"),
+    (0, "invalid PTE of the host"), (1, "PTE maps no memory"), (4, "invalid PTE of display A"),
+    (8, "invalid PTE of display B"), (17, "invalid PTE of the overlay"),
+    (18, "invalid PTE of the cursor"), (19, "invalid PTE of the command streamer"),
+    (20, "invalid PTE of the command fetch"), (21, "invalid PTE of the vertex fetch"),
+    (22, "invalid PTE of the ROC"), (23, "invalid PTE of state and instructions"),
+    (24, "invalid PTE of the render cache"), (26, "invalid PTE of the sampler"),
 ];
 
 /// INSTDONE of both families. Bit 0 (ring enabled) is no unit.

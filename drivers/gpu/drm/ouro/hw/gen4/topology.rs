@@ -41,7 +41,7 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
         word => Gmch::from_bits(word),
     };
     let control = translation::control(found, bridge, family.table_switch);
-    let bad_table = DeviceError::Unsupported("size of the GGTT");
+    let bad_table = DeviceError::Unsupported("GGTT size");
     let table = translation::bytes(control).ok_or(bad_table)?;
     let window = hw.platform.bar_len(REGISTER_BAR);
     if window < u64::from(family.table_at).saturating_add(table.into()) {
@@ -49,13 +49,13 @@ pub(super) fn probe(hw: &Hw<'_>, chip: &Gen4) -> Result<Topology, DeviceError> {
     }
     let gtt_entries = table / 4;
     let context_bytes =
-        context::detect(hw).ok_or(DeviceError::Unsupported("size of a context image"))?;
+        context::detect(hw).ok_or(DeviceError::Unsupported("context image size"))?;
     let aperture = bars::aperture(hw, gtt_entries)?;
     let stolen = STOLEN_MIB.get(usize::from(bridge.stolen())).copied();
     let mirrored = mirror::is_on(hw);
     if !mirrored {
         hw.platform
-            .warn("MCHBAR is disabled: the bit-6 swizzle is unknown");
+            .warn("MCHBAR is disabled: the bit-6 swizzle of tiled surfaces is unknown");
     }
     Ok(Topology {
         engines: family.engines,
@@ -228,12 +228,12 @@ mod tests {
         let unsupported = |what| Some(DeviceError::Unsupported(what));
         assert_eq!(error(&|_| ()), None);
         assert_eq!(error(&|m| m.gone.set(true)), Some(DeviceError::Gone));
-        let table = unsupported("size of the GGTT");
+        let table = unsupported("GGTT size");
         assert_eq!(error(&|m| m.set(0x2020, 0x7f80_000c)), table);
         assert_eq!(error(&|m| m.memory.set(2 << 20)), table);
-        let context = unsupported("size of a context image");
+        let context = unsupported("context image size");
         assert_eq!(error(&|m| m.set(0x21a0, 0x400)), context);
-        let aperture = unsupported("size of the aperture");
+        let aperture = unsupported("aperture size");
         for bytes in [0, 32 << 20, 300 << 20, 1 << 30] {
             assert_eq!(error(&|m| m.aperture.set(bytes)), aperture);
         }

@@ -57,7 +57,7 @@ pub(super) fn switch_on(hw: &Hw<'_>, control: PgtblCtl, switch: bool) -> Result<
     match now {
         u32::MAX => Err(DeviceError::Gone),
         now if switch && !PgtblCtl::from_bits(now).enable() => Err(DeviceError::Unsupported(
-            "a translation table that stays off",
+            "PGTBL_CTL bit 0 stays 0: the GGTT cannot be enabled",
         )),
         _ => Ok(()),
     }
@@ -76,7 +76,7 @@ pub(super) fn open_flush_page(hw: &Hw<'_>) {
     let high = hw.platform.bridge32(BRIDGE_FLUSH_PAGE_HIGH);
     if low == u32::MAX {
         hw.platform
-            .warn("no host bridge: what the CPU writes may come late");
+            .warn("no host bridge, so no chipset flush page: the GPU may read stale memory");
         return;
     }
     let given = (low & HAS_ADDRESS != 0)
@@ -92,7 +92,7 @@ pub(super) fn open_flush_page(hw: &Hw<'_>) {
         Some(_) => {}
         None => hw
             .platform
-            .warn("no page to flush the chipset: what the CPU writes may come late"),
+            .warn("no chipset flush page: the GPU may read stale memory"),
     }
 }
 

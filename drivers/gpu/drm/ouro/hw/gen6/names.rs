@@ -11,9 +11,9 @@ use crate::{
 /// Bits of [`super::gt_regs::ERROR_GEN6`] (G-23).
 #[rustfmt::skip]
 pub(crate) const TRANSLATION: &[BitName] = &[
-    (0, "page"), (1, "context page"), (2, "directory entry"), (3, "status page"),
-    (4, "page, IOMMU"), (5, "context page, IOMMU"), (6, "directory entry, IOMMU"),
-    (7, "status page, IOMMU"), (8, "directory not loaded"),
+    (0, "invalid PTE"), (1, "context image: invalid PTE"), (2, "invalid PDE"),
+    (3, "HWSP: invalid PTE"), (4, "VT-d fault"), (5, "context image: VT-d fault"),
+    (6, "PDE: VT-d fault"), (7, "HWSP: VT-d fault"), (8, "page directory not loaded"),
 ];
 
 /// INSTDONE of the render engine. Bit 0 (ring enabled) is no unit.

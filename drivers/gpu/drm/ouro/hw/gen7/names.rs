@@ -13,9 +13,9 @@ use crate::{
 /// protected content to foreign memory have bits of their own.
 #[rustfmt::skip]
 pub(super) const TRANSLATION: &[BitName] = &[
-    (0, "page"), (1, "place of a protected read"), (2, "directory entry"),
-    (3, "place of a protected read-only stream"), (4, "page, IOMMU"),
-    (5, "place of a protected write"), (6, "directory entry, IOMMU"), (8, "directory not loaded"),
+    (0, "invalid PTE"), (1, "address of a protected read"), (2, "invalid PDE"),
+    (3, "address of a protected read-only stream"), (4, "VT-d fault"),
+    (5, "address of a protected write"), (6, "PDE: VT-d fault"), (8, "page directory not loaded"),
 ];
 
 /// INSTDONE of the render engine. Bit 0 (ring enabled) is no unit.

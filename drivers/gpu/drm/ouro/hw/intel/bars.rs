@@ -42,6 +42,6 @@ pub(crate) fn aperture(hw: &Hw<'_>, gtt_entries: u32) -> Result<u64, DeviceError
     let reach = u64::from(gtt_entries).wrapping_mul(PAGE_SIZE.into());
     match APERTURES.contains(&aperture) && aperture <= reach {
         true => Ok(aperture),
-        false => Err(DeviceError::Unsupported("size of the aperture")),
+        false => Err(DeviceError::Unsupported("aperture size")),
     }
 }

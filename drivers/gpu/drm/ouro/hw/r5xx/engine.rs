@@ -159,10 +159,12 @@ impl Engine for CommandProcessor {
         _wait: &dyn AtomicWait,
     ) -> Result<(), DeviceError> {
         let Submission::Tail(tail) = what else {
-            return Err(DeviceError::Unsupported("execlist submission to a ring"));
+            return Err(DeviceError::Unsupported(
+                "execlist submission on an engine with a ring",
+            ));
         };
         if !gt.awake {
-            return Err(DeviceError::Unsupported("submission while suspended"));
+            return Err(DeviceError::Unsupported("submission without forcewake"));
         }
         gt.counts.port_writes = gt.counts.port_writes.wrapping_add(1);
         // Pointers count dwords (digest trap 7).
@@ -248,7 +250,7 @@ mod tests {
         assert_eq!(
             r,
             Err(DeviceError::Unsupported(
-                "microcode file is not 1 to 256 words of 8 bytes"
+                "CP microcode file is not 1 to 256 words of 8 bytes"
             ))
         );
         assert_eq!(mock.written(0x740), [0], "off");

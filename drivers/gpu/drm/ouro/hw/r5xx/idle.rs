@@ -29,7 +29,8 @@ pub(super) fn engines(hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceErr
     let idle = |v: u32| v & FREE >= ALL_FREE && v & regs::GUI_ACTIVE == 0;
     match poll::sleeping(hw.regs, wait, STATUS, IDLE_MICROS, &idle) {
         Err(DeviceError::Timeout(_)) => {
-            hw.platform.warn("the engines are not idle: RBBM_STATUS");
+            hw.platform
+                .warn("2D and 3D engines not idle in time (RBBM_STATUS)");
             Ok(())
         }
         other => other.map(|_| ()),

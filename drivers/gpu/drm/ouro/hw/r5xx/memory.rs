@@ -108,7 +108,7 @@ pub(super) fn wait_idle(
         return Err(DeviceError::Gone);
     }
     hw.platform
-        .warn("the memory controller is not idle: MC_STATUS");
+        .warn("memory controller not idle in time (MC_STATUS)");
     Ok(())
 }
 
@@ -141,7 +141,7 @@ pub(super) fn set_up(
         u32::MAX => Err(DeviceError::Gone),
         found if found == place => Ok(()),
         _ => Err(DeviceError::Unsupported(
-            "its memory controller takes no place for its memory",
+            "the VRAM range of the memory controller does not keep its value",
         )),
     }
 }
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(set_up(&R520, &mock.hw(), &topo, &mock), Ok(()));
         assert_eq!(
             mock.warned.take(),
-            ["the memory controller is not idle: MC_STATUS"]
+            ["memory controller not idle in time (MC_STATUS)"]
         );
         assert_eq!(mc_writes(&mock)[0], (0xff_0004, 0x8fff_8000));
     }

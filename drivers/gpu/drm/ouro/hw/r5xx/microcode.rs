@@ -19,7 +19,7 @@ pub(super) fn load(hw: &Hw<'_>) -> Result<(), DeviceError> {
     let (words, rest) = hw.firmware.as_chunks::<WORD_BYTES>();
     if words.is_empty() || !rest.is_empty() || words.len() > WORDS {
         return Err(DeviceError::Unsupported(
-            "microcode file is not 1 to 256 words of 8 bytes",
+            "CP microcode file is not 1 to 256 words of 8 bytes",
         ));
     }
     hw.regs.write32(regs::CP_ME_RAM_ADDR, 0);
@@ -65,7 +65,7 @@ mod tests {
             let mut mock = Mock::default();
             mock.firmware = vec![0; len];
             let refused = Err(DeviceError::Unsupported(
-                "microcode file is not 1 to 256 words of 8 bytes",
+                "CP microcode file is not 1 to 256 words of 8 bytes",
             ));
             assert_eq!(load(&mock.hw()), refused, "{len} bytes");
             assert_eq!(mock.take(), []);

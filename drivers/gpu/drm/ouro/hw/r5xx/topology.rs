@@ -59,7 +59,9 @@ pub(super) fn unchanged(hw: &Hw<'_>, topo: &Topology) -> Result<(), DeviceError>
     let local = topo.local.map(|l| l.size.saturating_add(l.window_at));
     match local == Some(found) {
         true => Ok(()),
-        false => Err(DeviceError::Unsupported("VRAM size has changed")),
+        false => Err(DeviceError::Unsupported(
+            "VRAM size (CONFIG_MEMSIZE) differs from that at probe",
+        )),
     }
 }
 
@@ -72,7 +74,7 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, DeviceError>
     // Boards for AGP have a bridge in front of a chip that reports both capabilities (digest §5.1):
     // the chip is not behind PCI Express, and has no GART.
     if has_capability(hw.platform, CAPABILITY_AGP) {
-        return Err(DeviceError::Unsupported("AGP board"));
+        return Err(DeviceError::Unsupported("AGP card: only PCI Express is"));
     }
     if !has_capability(hw.platform, CAPABILITY_EXPRESS) {
         return Err(DeviceError::NoTranslationTable);
@@ -85,7 +87,7 @@ pub(super) fn probe(family: &R5xx, hw: &Hw<'_>) -> Result<Topology, DeviceError>
     let visible = half.saturating_mul(2).min(window).min(size);
     let reserved = u64::from(memory::RESERVED);
     if visible <= reserved {
-        return Err(DeviceError::Unsupported("size of the aperture"));
+        return Err(DeviceError::Unsupported("aperture size"));
     }
     let path = hw.regs.read32(regs::HOST_PATH_CNTL);
     Ok(Topology {
@@ -201,7 +203,10 @@ pub(super) mod tests {
                 0,
                 DeviceError::Unsupported("card not posted by its firmware"),
             ),
-            (128 << 20, DeviceError::Unsupported("VRAM size has changed")),
+            (
+                128 << 20,
+                DeviceError::Unsupported("VRAM size (CONFIG_MEMSIZE) differs from that at probe"),
+            ),
             (u32::MAX, DeviceError::Gone),
         ] {
             mock.set(0xf8, size);
@@ -234,13 +239,19 @@ pub(super) mod tests {
                 not_posted,
                 DeviceError::Unsupported("card not posted by its firmware"),
             ),
+            (no_aperture, DeviceError::Unsupported("aperture size")),
             (
-                no_aperture,
-                DeviceError::Unsupported("size of the aperture"),
+                agp,
+                DeviceError::Unsupported("AGP card: only PCI Express is"),
             ),
-            (agp, DeviceError::Unsupported("AGP board")),
-            (bridge, DeviceError::Unsupported("AGP board")),
-            (egdirb, DeviceError::Unsupported("AGP board")),
+            (
+                bridge,
+                DeviceError::Unsupported("AGP card: only PCI Express is"),
+            ),
+            (
+                egdirb,
+                DeviceError::Unsupported("AGP card: only PCI Express is"),
+            ),
             (plain, DeviceError::NoTranslationTable),
             (circle, DeviceError::NoTranslationTable),
             (gone, DeviceError::Gone),

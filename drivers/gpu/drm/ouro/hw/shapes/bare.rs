@@ -101,7 +101,9 @@ impl Engine for BareEngine {
         _wait: &dyn AtomicWait,
     ) -> Result<(), DeviceError> {
         let Submission::Tail(tail) = what else {
-            return Err(DeviceError::Unsupported("execlist submission to a ring"));
+            return Err(DeviceError::Unsupported(
+                "execlist submission on an engine with a ring",
+            ));
         };
         // In dwords, as this chip counts.
         hw.regs.write32(WRITE_POINTER, tail.0 / 4);

@@ -120,7 +120,7 @@ impl Engine for ListEngine {
     ) -> Result<(), DeviceError> {
         let Submission::List { entries, tails } = what else {
             return Err(DeviceError::Unsupported(
-                "ring submission to an execlist port",
+                "ring submission on an execlist engine",
             ));
         };
         for n in 0..usize::from(DEPTH) {

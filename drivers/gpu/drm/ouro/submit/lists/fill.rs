@@ -3,7 +3,7 @@
 //! The sets of an execlist engine's contexts ([`ouro_core::roster`]), and the emission of ready
 //! requests.
 
-use kernel::{list::List, prelude::*};
+use kernel::list::List;
 use ouro_core::roster::Set;
 use ouro_hw::{engine::COPY_DWORDS, types::Seqno};
 
@@ -11,7 +11,6 @@ use super::{
     super::{request::Request, Engine},
     emit, Lists,
 };
-use crate::report::Words;
 
 /// Requests that are emitted with the lock held, after which the rest is left to the worker: a
 /// hundred microseconds.
@@ -117,8 +116,7 @@ impl Lists {
                 }
                 None => {
                     // Do not signal its fence here: this may run in another fence's callback.
-                    let dev = engine.hardware.dev();
-                    dev_err!(dev, "{}: no room for a request\n", Words(desc.id));
+                    engine.not_encoded(most);
                     failed.push_back(request);
                 }
             }

@@ -480,7 +480,7 @@ impl Lists {
             let id = engine.hw.desc().id;
             dev_err!(
                 engine.hardware.dev(),
-                "{}: not submitted: {}\n",
+                "{}: execlist not submitted: {}\n",
                 Words(id),
                 Words(error)
             );

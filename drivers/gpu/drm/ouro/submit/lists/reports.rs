@@ -78,7 +78,7 @@ impl Lists {
                         let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
                         dev_err!(
                             dev,
-                            "{}: event {:#x} does not fit what it runs\n",
+                            "{}: CSB event {:#018x} does not match the execlists: reset needed\n",
                             Words(id),
                             raw
                         );
@@ -87,7 +87,11 @@ impl Lists {
                 }
                 Err(_) => {
                     let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
-                    dev_err!(dev, "{}: its events are out of order\n", Words(id));
+                    dev_err!(
+                        dev,
+                        "{}: CSB write pointer out of range: reset needed\n",
+                        Words(id)
+                    );
                     self.broken = true;
                 }
             }

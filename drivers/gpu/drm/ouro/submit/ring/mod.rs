@@ -113,8 +113,7 @@ impl RingQueue {
                 }
                 None => {
                     // Do not signal its fence here: this may run in another fence's callback.
-                    let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
-                    dev_err!(dev, "{}: no room for a request\n", Words(id));
+                    engine.not_encoded(self.most);
                     failed.push_back(request);
                 }
             }
@@ -129,7 +128,12 @@ impl RingQueue {
                 .with_gt(|hw, gt| engine.hw.submit(hw, gt, Submission::Tail(tail), &Waits));
             if let Err(error) = done {
                 let (dev, id) = (engine.hardware.dev(), engine.hw.desc().id);
-                dev_err!(dev, "{}: not submitted: {}\n", Words(id), Words(error));
+                dev_err!(
+                    dev,
+                    "{}: ring tail not written: {}\n",
+                    Words(id),
+                    Words(error)
+                );
             }
         }
     }

@@ -46,9 +46,9 @@ fn each_tlb_has_its_registers() {
     assert_eq!(
         lines(ENGINES[2], &mock),
         [
-            "TLB of VCS and VMC, entry 1: 0x101000 through the global table",
-            "TLB of VCS and VMC, entry 31: 0x202000 through the process table",
-            "TLB of VCS and VMC, entry 32: 0xfffff000 through the process table",
+            "TLB of VCS and VMC, entry 1: 0x101000 through the GGTT",
+            "TLB of VCS and VMC, entry 31: 0x202000 through the PPGTT",
+            "TLB of VCS and VMC, entry 32: 0xfffff000 through the PPGTT",
             "TLB of all media clients, entry 63: 0x303000",
             "TLB of VDS and VLF FW, entry 0: 0x404000",
             "TLB of VCR, entry 33: 0x505000",
@@ -68,7 +68,7 @@ fn the_first_tlb_is_divided_as_its_register_says() {
         mock.set(0x1_4050, control);
         mock.set(0x1_4780, 2);
         let text = lines(ENGINES[2], &mock)[0].clone();
-        assert_eq!(text.contains("global"), global, "{text}");
+        assert_eq!(text.contains("GGTT"), global, "{text}");
     }
 }
 
@@ -97,9 +97,9 @@ fn pending_accesses_are_words() {
     assert_eq!(
         lines(ENGINES[2], &mock),
         [
-            "pending 0: 0x12345e80 by unit 8 (VCS write): waits for its translation",
+            "pending 0: 0x12345e80 by unit 8 (VCS write): TLB miss, waits for the page walk",
             "pending 1: 0xffffffe000 by unit 1 (VMC read or VCR read): waits for the IOMMU",
-            "pending 32: 0x1000 by unit 0 (VCS read): waits for that of another",
+            "pending 32: 0x1000 by unit 0 (VCS read): waits for an earlier TLB miss on this page",
             "pending 63: 0x1000 by unit 0 (VCS read): translated",
         ]
     );

@@ -52,10 +52,10 @@ pub(super) fn probe(hw: &Hw<'_>, parts: &Parts) -> Result<Topology, DeviceError>
     let gtt_entries = match ggc.table_1m() {
         0 => return Err(DeviceError::NoTranslationTable),
         n @ (1 | 2) => u32::from(n).wrapping_mul(MIB as u32 / 4),
-        _ => return Err(DeviceError::Unsupported("size of the GGTT")),
+        _ => return Err(DeviceError::Unsupported("GGTT size")),
     };
     if context_bytes == 0 {
-        return Err(DeviceError::Unsupported("size of a context image"));
+        return Err(DeviceError::Unsupported("context image size"));
     }
     let aperture = bars::aperture(hw, gtt_entries)?;
     // Behind an IOMMU the PPGTT may not work (G-47). That includes a guest whose host uses an IOMMU
@@ -182,18 +182,15 @@ mod tests {
             Some(DeviceError::NoTranslationTable)
         );
         let unsupported = |what| Some(DeviceError::Unsupported(what));
-        assert_eq!(
-            error(&|m| m.config(0x50, 0x300)),
-            unsupported("size of the GGTT")
-        );
+        assert_eq!(error(&|m| m.config(0x50, 0x300)), unsupported("GGTT size"));
         assert_eq!(
             error(&|m| m.set(0x21a0, 0)),
-            unsupported("size of a context image")
+            unsupported("context image size")
         );
         for bytes in [0, 32 << 20, 300 << 20, 1 << 30] {
             assert_eq!(
                 error(&|m| m.aperture.set(bytes)),
-                unsupported("size of the aperture")
+                unsupported("aperture size")
             );
         }
         assert_eq!(error(&|m| m.gone.set(true)), Some(DeviceError::Gone));

@@ -260,7 +260,7 @@ impl RingEngine {
             }
         }
         hw.platform
-            .warn("INSTPM: a TLB invalidation does not end: stale translations may remain");
+            .warn("INSTPM: TLB invalidation not complete in time, stale TLB entries may remain");
         Ok(())
     }
 
@@ -295,7 +295,7 @@ impl Engine for RingEngine {
     ) -> Result<(), DeviceError> {
         // A ring at GGTT address 0 does not work (G-46).
         if mem.ring.0 == 0 {
-            return Err(DeviceError::Unsupported("ring buffer at address 0"));
+            return Err(DeviceError::Unsupported("ring buffer at GGTT address 0"));
         }
         self.halt(hw, [IDLE_MICROS, HEAD_MICROS], wait)?;
         fifo::room(self.chip, hw, 20, wait)?;

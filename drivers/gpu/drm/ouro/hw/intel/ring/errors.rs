@@ -353,15 +353,15 @@ mod tests {
             assert!(text.contains(word), "{text}");
         }
         for (n, word) in [
-            "(page)",
-            "(context page)",
-            "(directory entry)",
-            "(status page)",
-            "(page, IOMMU)",
-            "(context page, IOMMU)",
-            "(directory entry, IOMMU)",
-            "(status page, IOMMU)",
-            "(directory not loaded)",
+            "(invalid PTE)",
+            "(context image: invalid PTE)",
+            "(invalid PDE)",
+            "(HWSP: invalid PTE)",
+            "(VT-d fault)",
+            "(context image: VT-d fault)",
+            "(PDE: VT-d fault)",
+            "(HWSP: VT-d fault)",
+            "(page directory not loaded)",
         ]
         .into_iter()
         .enumerate()

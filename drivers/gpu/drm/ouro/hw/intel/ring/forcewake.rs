@@ -115,7 +115,9 @@ impl Forcewake {
             }
             tried.request(hw, false);
         }
-        Err(DeviceError::Unsupported("forcewake by neither method"))
+        Err(DeviceError::Unsupported(
+            "forcewake by FORCEWAKE or FORCEWAKE_MT",
+        ))
     }
 
     const fn in_c0(&self, status: u32) -> bool {
@@ -191,7 +193,9 @@ pub(crate) fn sleep(chip: &RingChip, hw: &Hw<'_>, gt: &mut Gt) {
 pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result<(), DeviceError> {
     if let Some(w) = &chip.wake {
         let method = w.method(hw).or(w.methods.first());
-        let method = method.ok_or(DeviceError::Unsupported("forcewake by neither method"))?;
+        let method = method.ok_or(DeviceError::Unsupported(
+            "forcewake by FORCEWAKE or FORCEWAKE_MT",
+        ))?;
         method.request(hw, true);
         let sleep = |what, micros, done: &dyn Fn(u32) -> bool| {
             in_time(poll::sleeping(hw.regs, wait, what, micros, done))
@@ -288,7 +292,7 @@ mod tests {
         // Upstream goes on after each: fw_domain_wait_ack_clear, fw_domain_wait_ack_set,
         // __gen6_gt_wait_for_thread_c0.
         for (register, value, what) in [
-            (0x13_0090, 3, "acknowledgement does not clear"),
+            (0x13_0090, 3, "was not cleared"),
             (0x13_0090, 0, "not acknowledged"),
             (0x13_805c, 4, "not in C0"),
         ] {

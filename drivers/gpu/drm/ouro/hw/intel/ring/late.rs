@@ -26,11 +26,15 @@ pub(crate) enum Late {
 impl Late {
     const fn text(self) -> &'static str {
         match self {
-            Self::Release => "forcewake: the last request's acknowledgement does not clear in time",
-            Self::Acknowledge => "forcewake: the request is not acknowledged in time",
-            Self::Threads => "forcewake: threads are not in C0 in time",
-            Self::Fifo => "the FIFO has no room in time: writes may be lost",
-            Self::Video => "the video engine does not wake up in time",
+            Self::Release => {
+                "forcewake: the acknowledge of the previous request was not cleared in time"
+            }
+            Self::Acknowledge => {
+                "forcewake: not acknowledged in time, register accesses may be lost"
+            }
+            Self::Threads => "forcewake: GT threads not in C0 in time, register writes may be lost",
+            Self::Fifo => "GT FIFO: no room in time, register writes may be lost",
+            Self::Video => "vcs0: not awake in time before a tail write (PSMI_CTL)",
         }
     }
 

@@ -28,7 +28,7 @@ const SETTLE_MICROS: u32 = 50;
 
 /// Returns the reset register, if the chip has one.
 fn register(chip: &RingChip) -> Result<&Reset, DeviceError> {
-    let none = DeviceError::Unsupported("reset by register");
+    let none = DeviceError::Unsupported("GPU reset");
     chip.reset.as_ref().ok_or(none)
 }
 

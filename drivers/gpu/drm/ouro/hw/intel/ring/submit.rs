@@ -36,10 +36,12 @@ pub(crate) fn submit(
     wait: &dyn AtomicWait,
 ) -> Result<(), DeviceError> {
     let Submission::Tail(tail) = what else {
-        return Err(DeviceError::Unsupported("execlist submission to a ring"));
+        return Err(DeviceError::Unsupported(
+            "execlist submission on an engine with a ring",
+        ));
     };
     if !gt.awake {
-        return Err(DeviceError::Unsupported("submission while suspended"));
+        return Err(DeviceError::Unsupported("submission without forcewake"));
     }
     if engine.handshake {
         fifo::take(engine.chip, hw, gt, HANDSHAKE_WRITES, wait)?;
@@ -231,7 +233,7 @@ mod tests {
             let r = submit(engine, &mock.hw(), &mut Gt::default(), tail(8), &mock);
             assert_eq!(
                 r,
-                Err(DeviceError::Unsupported("submission while suspended"))
+                Err(DeviceError::Unsupported("submission without forcewake"))
             );
         }
         assert_eq!(mock.take(), []);

@@ -127,7 +127,9 @@ impl Engine for NoLlcEngine {
         _wait: &dyn AtomicWait,
     ) -> Result<(), DeviceError> {
         let Submission::Tail(tail) = what else {
-            return Err(DeviceError::Unsupported("execlist submission to a ring"));
+            return Err(DeviceError::Unsupported(
+                "execlist submission on an engine with a ring",
+            ));
         };
         hw.platform.flush_chipset();
         gt.counts.port_extra_writes += 1;
