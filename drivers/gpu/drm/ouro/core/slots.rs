@@ -4,8 +4,9 @@
 
 /// Returns whether an owner may take `count` more slots of `free` ones, beside the `own` ones that
 /// it has. What it has then may be no more than what is left to others: alone it gets half of all,
-/// and beside other owners that take what they can get, as much as each of them; and an owner that
-/// comes later still finds some. The first run of an owner may take whatever is free.
+/// and beside other owners that take what they can get, as much as each of them; an owner that
+/// comes later finds some, unless the first runs of many owners have taken it all. The first run of
+/// an owner may take whatever is free.
 pub const fn may_take(own: usize, count: usize, free: usize) -> bool {
     own == 0 || own.saturating_add(count) <= free.saturating_sub(count)
 }

@@ -6,7 +6,7 @@
 //! space cannot reach. Its dwords are read from user memory once, before the check, and never after
 //! it.
 
-use kernel::{prelude::*, sync::Arc, transmute::AsBytes};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc, transmute::AsBytes};
 use ouro_hw::{
     checker::{Placed, Plan},
     engine::{Batch, Privilege},
@@ -52,10 +52,11 @@ impl Ready {
     }
 }
 
-/// A full pool is waited for: requests in flight will free their copies.
-fn or_wait(e: Error) -> Stop {
+/// A full pool is waited for: requests in flight will free their copies. `len` is the batch's
+/// length in dwords.
+fn or_wait(e: Error, len: usize) -> Stop {
     match e == ENOSPC {
-        true => Stop::Wait(None),
+        true => Stop::Pool(Pool::pages_of(len)),
         false => Stop::Failed(e),
     }
 }
@@ -80,7 +81,7 @@ impl Exec {
     /// Prepares the batch, with the BOs locked and bound and relocations written.
     ///
     /// Errors: `EINVAL` if the checker refuses it, `ENOMEM`. Returns [`Stop::Wait`] if the batch is
-    /// being written, or the pool has no room for a copy.
+    /// being written, and [`Stop::Pool`] if the pool has no room for a copy.
     pub(super) fn ready(&mut self, locked: &LockedSet<Object>) -> Result<Ready, Stop> {
         let checker = self.target.engine().hw().checker();
         match &mut self.source {
@@ -99,7 +100,7 @@ impl Exec {
                 let (checker, pool) = checker.zip(self.gpu.pool()).ok_or(EINVAL)?;
                 let share = self.context.holder().ok_or(EINVAL)?.pool_share();
                 let done = stream.check(dev, checker, pool, share, &self.objects);
-                let (shadow, len) = done.map_err(or_wait)?;
+                let (shadow, len) = done.map_err(|e| or_wait(e, stream.dwords.len()))?;
                 return Ok(Ready::copy(shadow, len, None));
             }
         }
@@ -173,7 +174,7 @@ impl Exec {
                 Plan::Refuse { .. } | Plan::Patched(_) => Err(EINVAL),
             }
         });
-        match ready.map_err(or_wait)? {
+        match ready.map_err(|e| or_wait(e, dwords))? {
             Some((shadow, len)) => Ok(Ready::copy(shadow, len, Some(true))),
             None => self.original(Some(false)),
         }
@@ -210,7 +211,7 @@ impl Exec {
             return Ok(evidence);
         }
         for entry in self.objects.iter().filter(|e| e.capture) {
-            evidence.user.push(captured(entry)?, GFP_KERNEL)?;
+            evidence.user.push(captured(entry)?, GFP_KERNEL_ACCOUNT)?;
         }
         Ok(evidence)
     }

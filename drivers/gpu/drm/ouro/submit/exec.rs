@@ -123,6 +123,8 @@ pub(crate) struct Exec {
     pub(crate) lead: Option<ARef<Fence>>,
     /// The client's share of the quota for this request.
     pub(crate) share: Option<Share>,
+    /// Whether it may wait for the client's earlier requests.
+    pub(crate) may_wait: bool,
     /// What kinds of BOs there are, as of this attempt.
     pub(crate) kinds: Kinds,
     /// The progress of the attempts to bind the BOs.
@@ -156,6 +158,8 @@ struct Before {
 pub(super) enum Stop {
     /// Wait for this fence; `None` if it was signalled meanwhile.
     Wait(Option<ARef<Fence>>),
+    /// Wait until the client may have that many pages of the pool of checked batches.
+    Pool(usize),
     Failed(Error),
 }
 
@@ -170,8 +174,8 @@ impl Exec {
     /// after an error.
     ///
     /// Errors: `ENOSPC` if the BOs do not fit into the address space together, `EINVAL` for an
-    /// invalid place or relocation, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` if the device cannot
-    /// run requests.
+    /// invalid place or relocation, `EAGAIN` if it may not wait and the pool of checked batches is
+    /// full, `ENOMEM`, `ERESTARTSYS`, `EIO` or `ENODEV` if the device cannot run requests.
     pub(crate) fn run(&mut self, publish: &mut dyn Publish) -> Result {
         let done = self.attempt(publish);
         if done.is_err() {
@@ -241,6 +245,10 @@ impl Exec {
                     }
                 }
                 Err(Stop::Failed(e)) => return Err(e),
+                Err(Stop::Pool(pages)) => {
+                    drop(locked);
+                    self.wait_for_pool(pages)?;
+                }
                 Err(Stop::Wait(fence)) => {
                     drop(locked);
                     match fence {
@@ -291,6 +299,16 @@ impl Exec {
                 return Err(ERESTARTSYS);
             }
         }
+    }
+
+    /// Waits until the client may have `pages` pages of the pool. Errors: those of
+    /// [`Executor::until`].
+    fn wait_for_pool(&self, pages: usize) -> Result {
+        let pool = self.gpu.pool().ok_or(EINVAL)?;
+        let share = self.context.holder().ok_or(EINVAL)?.pool_share();
+        let has_room = || pool.may_take(pages, share).then_some(());
+        self.gpu
+            .until(&self.context, &self.target, self.may_wait, has_room)
     }
 
     fn locked(

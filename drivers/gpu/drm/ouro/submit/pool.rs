@@ -111,13 +111,25 @@ impl Pool {
         )
     }
 
+    /// Returns the number of pages of a batch of `len` dwords.
+    pub(super) fn pages_of(len: usize) -> usize {
+        (len * 4).div_ceil(PAGE_SIZE as usize)
+    }
+
+    /// Returns whether a client may have `count` more pages now.
+    pub(super) fn may_take(&self, count: usize, share: &PoolShare) -> bool {
+        let pages = self.pages.lock();
+        let own = share.pages.load(ordering::Relaxed) as usize;
+        slots::may_take(own, count, pages.free) && count <= pages.free
+    }
+
     /// Copies a client's batch to the pool. Errors: `ENOSPC` while the pool is full, or the client
     /// has its share of it; `EINVAL` for a batch above the limit, `ENOMEM`.
     pub(crate) fn keep(self: &Arc<Self>, dwords: &[u32], share: &Arc<PoolShare>) -> Result<Shadow> {
         if dwords.is_empty() || dwords.len() > Self::MAX_BATCH_DWORDS {
             return Err(EINVAL);
         }
-        let count = (dwords.len() * 4).div_ceil(PAGE_SIZE as usize);
+        let count = Self::pages_of(dwords.len());
         let first = {
             let mut pages = self.pages.lock();
             let own = share.pages.load(ordering::Relaxed);

@@ -241,11 +241,25 @@ impl Executor {
         target: &Target,
         wait: bool,
     ) -> Result<Share> {
+        let engine = target.engine().index();
+        let share = || Share::take(quota, context.quota(), engine);
+        self.until(context, target, wait, share)
+    }
+
+    /// Waits until `take` returns something, which it does once enough of the client's requests are
+    /// retired. Sleeps. Errors: `EAGAIN` without `wait`, `ERESTARTSYS`, `EIO`, `ENODEV`.
+    pub(super) fn until<R>(
+        &self,
+        context: &Context,
+        target: &Target,
+        wait: bool,
+        take: impl Fn() -> Option<R>,
+    ) -> Result<R> {
         let engine = target.engine();
         let mut looked = false;
         loop {
-            if let Some(share) = Share::take(quota, context.quota(), engine.index()) {
-                return Ok(share);
+            if let Some(taken) = take() {
+                return Ok(taken);
             }
             self.working()?;
             target.advance();
@@ -263,7 +277,7 @@ impl Executor {
                     .get(engine.index())
                     .and_then(|t| t.last().cloned())
             };
-            match last {
+            match last.filter(|fence| !fence.is_signaled()) {
                 Some(fence) => drop(fence.wait(Interruptible::Yes, time::ms(QUOTA_LOOK_MS))?),
                 None => fsleep(Delta::from_millis(1)),
             }

@@ -9,12 +9,14 @@
  * feedback, which a context keeps, and which only a batch with privilege loads.
  */
 #define TOPIC checked
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 
 #include "test.h"
 #include "device.h"
 #include "files.h"
+#include "sw_sync.h"
 
 #define BATCH_END 0x05000000
 #define USER_INTERRUPT 0x01000000
@@ -507,6 +509,52 @@ TEST_F(checked, long_batches)
 		EXPECT_EQ(expected, offset_now(&self->gpu));
 		gem_close(self->fd, object.handle);
 	}
+}
+
+/*
+ * A client's copies take half of the memory for them, 2 MiB. Another one waits until one of them
+ * has ended, or fails if the file must not wait; other clients have memory left.
+ */
+TEST_F(checked, copies_of_a_client_have_a_limit)
+{
+	static const __u32 end = BATCH_END;
+	struct drm_i915_gem_exec_object2 object = { .handle = gem_create(self->fd, COPIED) };
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+					       .buffer_count = 1,
+					       .batch_len = COPIED,
+					       .flags = self->gpu.engines[0].ring };
+	int flags = fcntl(self->fd, F_GETFL), timeline = sw_timeline(), got;
+	const __u64 ring = eb.flags;
+	unsigned int taken = 0;
+	struct gpu other;
+
+	if (!is_checked(self->fd))
+		SKIP(return, NOT_CHECKED);
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver has no such limit");
+	if (timeline < 0)
+		SKIP(return, "the kernel was built without CONFIG_SW_SYNC");
+	ASSERT_EQ(0, gem_write(self->fd, object.handle, COPIED - 4, &end, sizeof(end)));
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, flags | O_NONBLOCK));
+	eb.rsvd2 = sw_fence(timeline);
+	do {
+		eb.flags = ring | I915_EXEC_FENCE_IN;
+		got = ioctl(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb) ? -errno : 0;
+		taken += !got;
+	} while (!got && taken < 16);
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-EAGAIN, got);
+	EXPECT_EQ((1u << 20) / COPIED, taken);
+	ASSERT_EQ(0, gpu_open(&other));
+	EXPECT_NE(0, register_now(&other, RING_START));
+	gpu_close(&other);
+	ASSERT_EQ(0, sw_signal(timeline));
+	EXPECT_EQ(0, fcntl(self->fd, F_SETFL, flags));
+	eb.flags = ring;
+	GOOD(self->fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb);
+	EXPECT_EQ(0, gem_wait(self->fd, object.handle, -1));
+	close(eb.rsvd2);
+	close(timeline);
 }
 
 TEST_HARNESS_MAIN

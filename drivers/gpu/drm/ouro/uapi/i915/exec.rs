@@ -87,7 +87,7 @@ const LOW: u64 = 1 << 32;
 /// for `SECURE` ([`may_be_secure`]); `EACCES` if another user has a device that does not isolate
 /// users; `ENOENT` for an unknown context, handle or syncobj; `EIO` if the context is banned or the
 /// device is wedged; `ENOSPC` if the BOs do not fit into the address space together; `EAGAIN` on a
-/// non-blocking file whose context has too many requests in flight; `EFAULT`, `ENOMEM`,
+/// non-blocking file with too many requests or checked copies in flight; `EFAULT`, `ENOMEM`,
 /// `ERESTARTSYS`, `ENODEV`.
 pub(super) fn execbuffer2(
     _: &Device,
@@ -171,6 +171,7 @@ pub(super) fn execbuffer2(
         after,
         lead,
         share: Some(share),
+        may_wait: !file.is_nonblocking(),
         kinds: Kinds::default(),
         tries: Tries::new(),
     };

@@ -75,7 +75,7 @@ impl Publish for Quiet {
 /// the sizes of GART and VRAM.
 ///
 /// Errors: `EINVAL` for a stream that the checker refuses, and for invalid chunks; `ENOENT` for an
-/// unknown handle; `EAGAIN` on a non-blocking file with too many requests in flight; `EIO` if the
+/// unknown handle; `EAGAIN` on a non-blocking file with too many requests or copies in flight; `EIO` if the
 /// context is banned or the device is wedged; `EFAULT`, `ENOMEM`, `ENOSPC`, `ERESTARTSYS`,
 /// `ENODEV`.
 pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Result {
@@ -114,6 +114,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         after: LazyVec::new(),
         lead: None,
         share: Some(share),
+        may_wait: !file.is_nonblocking(),
         kinds: Kinds::default(),
         tries: Tries::new(),
     };
