@@ -10,7 +10,7 @@
 //! still belongs to the PPGTT: an engine may have it in its TLB or page walk caches, and then for
 //! this PPGTT's clients only.
 
-use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc};
+use kernel::{prelude::*, sync::Arc};
 use ouro_hw::{
     page_table::PageTable,
     types::{DmaAddr, PAGE_SIZE},
@@ -81,7 +81,7 @@ impl Levels {
         }
         let page = DmaPages::new(dma, 1, Caching::WriteBack)?;
         let mut holes = [0; MAX_LEVELS];
-        let mut scratch = KVec::with_capacity(levels, GFP_KERNEL_ACCOUNT)?;
+        let mut scratch = KVec::with_capacity(levels, whose.flags())?;
         let mut entry = format.entry(system(page.address(0).ok_or(EINVAL)?));
         for (level, hole) in holes.iter_mut().take(levels).enumerate() {
             *hole = entry;
@@ -89,7 +89,7 @@ impl Levels {
                 let table = store.take(&whose)?;
                 table.fill(per_table, entry);
                 entry = format.directory_entry_of(table.page()).ok_or(EINVAL)?;
-                scratch.push(table, GFP_KERNEL_ACCOUNT)?;
+                scratch.push(table, whose.flags())?;
             }
         }
         let top = levels - 1;
@@ -132,7 +132,7 @@ impl Levels {
         }
         // So that it can be removed where allocation is not allowed.
         let most = self.count + 1;
-        spare.reserve(most, GFP_KERNEL_ACCOUNT)?;
+        spare.reserve(most, self.whose.flags())?;
         let node = node(&self.store, &self.whose, self.per_table, level, hole)?;
         self.count = most;
         Ok(node)
@@ -274,9 +274,9 @@ fn node(
 ) -> Result<KBox<Node>> {
     let mut below = KVVec::new();
     if level != 0 {
-        below.reserve(per_table, GFP_KERNEL_ACCOUNT)?;
+        below.reserve(per_table, whose.flags())?;
         for _ in 0..per_table {
-            below.push(None, GFP_KERNEL_ACCOUNT)?;
+            below.push(None, whose.flags())?;
         }
     }
     let table = store.take(whose)?;
@@ -286,7 +286,7 @@ fn node(
         used: 0,
         below,
     };
-    Ok(KBox::new(node, GFP_KERNEL_ACCOUNT)?)
+    Ok(KBox::new(node, whose.flags())?)
 }
 
 /// Writes the PDE of a table to the one above.

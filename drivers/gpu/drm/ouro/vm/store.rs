@@ -10,7 +10,7 @@
 
 use core::mem;
 use kernel::{
-    alloc::flags::GFP_KERNEL_ACCOUNT,
+    alloc::{flags::GFP_KERNEL_ACCOUNT, Flags},
     new_mutex,
     prelude::*,
     sync::{
@@ -91,13 +91,24 @@ pub(crate) enum Whose {
     Client(Arc<TableShare>),
 }
 
+impl Whose {
+    /// Returns how memory for the tables is allocated: the kernel's is charged to no client.
+    pub(super) fn flags(&self) -> Flags {
+        match self {
+            Self::Kernel => GFP_KERNEL,
+            Self::Client(_) => GFP_KERNEL_ACCOUNT,
+        }
+    }
+}
+
 /// The state under the lock.
 struct Inner {
     population: Population<()>,
     /// Number of free pages.
     free: usize,
-    /// Number of pages that the kernel's space may still need.
+    /// Number of pages that are left to the kernel's space, and of those that it has.
     reserved: usize,
+    kernels: usize,
     /// Allocated pages, a bit each.
     taken: KVVec<u64>,
     kept: Kept,
@@ -144,6 +155,7 @@ impl TableStore {
             free: pages,
             // A small store is shared.
             reserved: RESERVED.min(pages / 2),
+            kernels: 0,
             taken: KVVec::from_elem(0, pages.div_ceil(BITS), GFP_KERNEL)?,
             kept: Kept::default(),
         };
@@ -265,7 +277,8 @@ impl TableStore {
             return Err(EBUSY);
         }
         if let Whose::Client(share) = whose {
-            if !share.may_take(inner.free.saturating_sub(inner.reserved)) {
+            let kept = inner.reserved.saturating_sub(inner.kernels);
+            if !share.may_take(inner.free.saturating_sub(kept)) {
                 return Err(ENOSPC);
             }
         }
@@ -273,7 +286,7 @@ impl TableStore {
         inner.mark(page, true);
         inner.free = inner.free.saturating_sub(1);
         match whose {
-            Whose::Kernel => inner.reserved = inner.reserved.saturating_sub(1),
+            Whose::Kernel => inner.kernels += 1,
             Whose::Client(share) => drop(share.tables.fetch_add(1, ordering::Relaxed)),
         }
         Ok(Table {
@@ -323,7 +336,7 @@ impl Drop for Table {
         inner.mark(self.page, false);
         inner.free = inner.free.saturating_add(1);
         match &self.whose {
-            Whose::Kernel => inner.reserved = inner.reserved.saturating_add(1),
+            Whose::Kernel => inner.kernels = inner.kernels.saturating_sub(1),
             Whose::Client(share) => drop(share.tables.fetch_sub(1, ordering::Relaxed)),
         }
         let departed = inner.population.give(self.page, 1, Colour::Plain);
