@@ -106,11 +106,11 @@ impl Engine {
             Port::Ring(ring) => ring.pump(self, arming, failed),
             Port::Lists(lists) => {
                 // Even if paused: waiters for an idle engine depend on it.
-                lists.settle();
+                left = lists.settle();
                 let now = time::monotonic_ns();
                 // Requests that are emitted still have to be loaded, even if paused.
                 if !*paused {
-                    left = lists.emit(self, arming, now, failed);
+                    left |= lists.emit(self, arming, now, failed);
                 }
                 if *signalling == 0 && self.expected.load(ordering::Acquire) == 0 {
                     lists.go_on(self, arming, now);

@@ -28,6 +28,9 @@ pub(in crate::submit) enum Cancelled {
     Done,
 }
 
+/// Images that are rewound with the queue locked, after which the rest is left to the worker.
+const AT_ONCE: u32 = 4;
+
 impl Lists {
     /// Cancels revoked contexts whose batch has run for `grace` nanoseconds, or that were revoked
     /// so long ago. Returns whether there was a new one.
@@ -58,8 +61,9 @@ impl Lists {
     }
 
     /// Makes the requests of cancelled contexts ready again once the engine does not hold the
-    /// context.
-    pub(in crate::submit) fn settle(&mut self) {
+    /// context. Returns whether some are left to the next call.
+    pub(in crate::submit) fn settle(&mut self) -> bool {
+        let mut count = 0;
         let mut next = self.roster.first(Set::Cancelled);
         while let Some(at) = next {
             next = self.roster.after(Set::Cancelled, at);
@@ -72,6 +76,10 @@ impl Lists {
             if self.sched.is_held(entity) || listed.is_first_done() {
                 continue;
             }
+            if count == AT_ONCE {
+                return true;
+            }
+            count += 1;
             let now = time::monotonic_ns();
             for request in listed.flight.iter() {
                 request.tracker.taken_back();
@@ -93,6 +101,7 @@ impl Lists {
             self.roster.join(Set::Ready, at);
             self.sort(at);
         }
+        false
     }
 }
 

@@ -176,10 +176,16 @@ impl LogicalRing {
         let Some(dwords) = buffer.get_mut(..self.image.len() * PAGE_SIZE as usize / 4) else {
             return;
         };
-        for (i, dword) in dwords.iter_mut().enumerate() {
-            *dword = self.image.read32(i * 4);
+        let mut is_kept = false;
+        if !forgotten {
+            for (i, dword) in dwords.iter_mut().enumerate() {
+                *dword = self.image.read32(i * 4);
+            }
+            is_kept = self.images.later_image(&self.what, dwords);
         }
-        if forgotten || !self.images.later_image(&self.what, dwords) {
+        if !is_kept {
+            // The buffer may hold another context's image.
+            dwords.fill(0);
             for (to, from) in dwords.iter_mut().zip(golden) {
                 *to = *from;
             }
