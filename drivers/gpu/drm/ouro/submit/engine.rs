@@ -459,6 +459,9 @@ impl Engine {
             self.signal(&request);
             gone.push_back(request);
         }
+        if !gone.is_empty() {
+            self.retirer.pass_on();
+        }
         if first {
             let mut queue = self.queue.lock();
             queue.signalling = queue.signalling.saturating_sub(1);
@@ -490,15 +493,15 @@ impl Engine {
     /// Signals the fence of a request that was counted, and passes it to the retirer.
     pub(super) fn finish(&self, request: ListArc<Request>) {
         self.signal(&request);
+        self.retirer.pass_on();
         self.retirer.push(request);
     }
 
-    /// Signals the fence of a request that was counted.
+    /// Signals the fence of a request that was counted. [`Retirer::pass_on`] must follow.
     fn signal(&self, request: &Request) {
         request.fence.signal();
         // If it was never emitted, its followers must not wait any longer.
         self.retirer.follower_queue().pass(&request.tracker);
-        self.retirer.pass_on();
         if request.tracker.is_wanted() {
             let mut queue = self.queue.lock();
             queue.wanted = queue.wanted.saturating_sub(1);
