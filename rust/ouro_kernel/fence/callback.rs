@@ -5,7 +5,10 @@
 //! The memory of a callback is allocated first ([`Callback`]), so that arming it cannot fail, and
 //! is owned by the waiter ([`Armed`]), so that it is never freed in an interrupt.
 
-use kernel::{bindings, prelude::*, sync::aref::ARef, sync::Arc, types::Opaque};
+use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT, bindings, prelude::*, sync::aref::ARef, sync::Arc,
+    types::Opaque,
+};
 
 use super::Fence;
 use crate::raw;
@@ -56,7 +59,7 @@ unsafe impl<W: Waker> Send for Armed<W> {}
 unsafe impl<W: Waker> Sync for Armed<W> {}
 
 impl<W: Waker> Callback<W> {
-    /// Allocates a callback.
+    /// Allocates a callback, charged to the caller's memory cgroup.
     ///
     /// Errors: `ENOMEM`.
     pub fn new() -> Result<Self> {
@@ -65,7 +68,7 @@ impl<W: Waker> Callback<W> {
                 cb: Opaque::zeroed(),
                 waker: None,
             },
-            GFP_KERNEL,
+            GFP_KERNEL_ACCOUNT,
         )?))
     }
 

@@ -188,19 +188,29 @@ pub(super) fn make_room(gpu: &BoDevice, region: &Arc<Region>, attempts: &mut Att
     Ok(())
 }
 
-/// The limit of waiting for room in a region that no BO can leave: as long as memory is about to
-/// become free, and for some more looks. Memory of requests in flight is not waited for without
-/// limit.
-pub(crate) struct Attempts(u32);
+/// The limit of waiting for room in a region that no BO can leave: a while after the last memory
+/// that is about to become free, and a long while in any case, as others may free some all the
+/// time.
+pub(crate) struct Attempts {
+    /// Looks that are left, of those while nothing is about to become free.
+    quiet: u32,
+    /// Looks that are left in all.
+    all: u32,
+}
 
 impl Attempts {
     /// Looks at a region while nothing is in flight.
     const IDLE: u32 = 100;
     /// Looks while requests are in flight, a few hundred microseconds apart.
     const BUSY: u32 = 10_000;
+    /// Looks in all: at least ten seconds.
+    const ALL: u32 = 50_000;
 
     pub(crate) fn new() -> Self {
-        Self(Self::BUSY)
+        Self {
+            quiet: Self::BUSY,
+            all: Self::ALL,
+        }
     }
 
     /// Returns whether to look again.
@@ -211,8 +221,9 @@ impl Attempts {
                 0 => Self::BUSY / Self::IDLE,
                 _ => 1,
             };
-            self.0 = self.0.saturating_sub(step);
+            self.quiet = self.quiet.saturating_sub(step);
         }
-        self.0 != 0
+        self.all = self.all.saturating_sub(1);
+        self.quiet != 0 && self.all != 0
     }
 }

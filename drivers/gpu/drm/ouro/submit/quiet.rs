@@ -102,6 +102,10 @@ impl Engine {
     pub(crate) fn resume(&self) {
         let mut queue = self.queue.lock();
         queue.paused = false;
+        // A start disarms the interrupts.
+        if queue.wanted != 0 {
+            self.arm(&mut queue.arming);
+        }
         self.pump(&mut queue);
         drop(queue);
         self.retirer.pass_on();

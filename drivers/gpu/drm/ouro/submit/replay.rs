@@ -171,7 +171,11 @@ impl Engine {
         let queue = self.queue.lock();
         match &queue.port {
             Port::Lists(lists) => lists.is_pressed(),
-            Port::Ring(ring) => ring.flight.iter().any(|r| r.tracker.urgency.is_pressed()),
+            Port::Ring(ring) => {
+                // A full ring keeps the others out.
+                let mut all = Iterator::chain(ring.flight.iter(), ring.ready.iter());
+                all.any(|r| r.tracker.urgency.is_pressed())
+            }
         }
     }
 

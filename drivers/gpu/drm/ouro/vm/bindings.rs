@@ -2,7 +2,7 @@
 
 //! All bindings of a BO: one in each address space that has used it.
 
-use kernel::{prelude::*, sync::Arc};
+use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc};
 
 use super::{population::Tenant, Binding, Space};
 
@@ -27,12 +27,12 @@ impl<T: Tenant> Bindings<T> {
 
     /// Makes sure that [`add`](Self::add) needs no memory. Errors: `ENOMEM`.
     pub(crate) fn make_room(&mut self) -> Result {
-        Ok(self.0.reserve(1, GFP_KERNEL)?)
+        Ok(self.0.reserve(1, GFP_KERNEL_ACCOUNT)?)
     }
 
     /// Adds a binding in a space that has none. Errors: `ENOMEM`.
     pub(crate) fn add(&mut self, binding: Binding<T>) -> Result {
-        Ok(self.0.push(binding, GFP_KERNEL)?)
+        Ok(self.0.push(binding, GFP_KERNEL_ACCOUNT)?)
     }
 
     /// Ends the binding in a space.

@@ -7,6 +7,7 @@
 
 use core::ops::Range;
 use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
     prelude::*,
     rbtree::{RBTree, RBTreeNode, RBTreeNodeReservation},
 };
@@ -70,11 +71,12 @@ pub(crate) struct Entrance<T> {
 }
 
 impl<T: Tenant> Entrance<T> {
-    /// Allocates the node of a new occupant. Errors: `ENOMEM`.
+    /// Allocates the node of a new occupant, charged to the caller's memory cgroup. Errors:
+    /// `ENOMEM`.
     pub(crate) fn new(who: T) -> Result<Self> {
         Ok(Self {
             who,
-            node: RBTreeNodeReservation::new(GFP_KERNEL)?,
+            node: RBTreeNodeReservation::new(GFP_KERNEL_ACCOUNT)?,
         })
     }
 }

@@ -75,9 +75,9 @@ impl Publish for Quiet {
 /// the sizes of GART and VRAM.
 ///
 /// Errors: `EINVAL` for a stream that the checker refuses, and for invalid chunks; `ENOENT` for an
-/// unknown handle; `EAGAIN` on a non-blocking file with too many requests or copies in flight; `EIO` if the
-/// context is banned or the device is wedged; `EFAULT`, `ENOMEM`, `ENOSPC`, `ERESTARTSYS`,
-/// `ENODEV`.
+/// unknown handle; `EAGAIN` on a non-blocking file with too many requests or copies in flight;
+/// `EIO` if the context is banned or the device is wedged; `EFAULT`, `ENOMEM`, `ENOSPC`,
+/// `ERESTARTSYS`, `ENODEV`.
 pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Result {
     let client = file.inner();
     let mut scratch = Scratch::take(client.scratch())?;
