@@ -270,8 +270,8 @@ impl Engine {
     }
 
     /// Returns whether it has stream output (SO) buffers, whose offsets a batch may reset:
-    /// [`Work::BatchOfNewStreams`](super::request::Work::BatchOfNewStreams).
-    pub(crate) fn has_streams(&self) -> bool {
+    /// [`Work::BatchWithStreamOutputReset`](super::request::Work::BatchWithStreamOutputReset).
+    pub(crate) fn has_stream_output(&self) -> bool {
         let mut commands = [0; STREAM_DWORDS];
         let mut commands = Commands::new(&mut commands);
         self.hw.restart_streams(&mut commands).is_ok()

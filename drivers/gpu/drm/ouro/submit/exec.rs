@@ -113,7 +113,7 @@ pub(crate) struct Exec {
     pub(crate) slate: Slate<Object>,
     pub(crate) source: Source,
     /// Whether the stream output (SO) offsets are reset. The engine must have SO buffers.
-    pub(crate) new_streams: bool,
+    pub(crate) reset_stream_output: bool,
     /// User space asserts that its presumed addresses are in the BOs: if no BO has moved, no
     /// relocation is needed (`NO_RELOC`).
     pub(crate) trust_presumed: bool,
@@ -373,9 +373,9 @@ impl Exec {
         let mut prepared = draft.complete(
             Parts {
                 context: context.take(),
-                work: match self.new_streams {
+                work: match self.reset_stream_output {
                     false => Work::Batch(batch),
-                    true => Work::BatchOfNewStreams(batch),
+                    true => Work::BatchWithStreamOutputReset(batch),
                 },
                 objects,
                 evidence,

@@ -349,7 +349,7 @@ pub(crate) enum Work {
     Batch(Batch),
     /// A batch of user space, with stream output (SO) offsets reset, on an engine that has SO
     /// buffers.
-    BatchOfNewStreams(Batch),
+    BatchWithStreamOutputReset(Batch),
     /// A copy of pages, on an engine that supports it.
     Copy(PageCopy),
     /// A fill of pages, on an engine that supports it.
@@ -580,7 +580,7 @@ impl Request {
     /// Returns the batch of user space, if it has one.
     pub(crate) fn batch(&self) -> Option<Batch> {
         match self.work {
-            Work::Batch(batch) | Work::BatchOfNewStreams(batch) => Some(batch),
+            Work::Batch(batch) | Work::BatchWithStreamOutputReset(batch) => Some(batch),
             _ => None,
         }
     }

@@ -222,7 +222,7 @@ impl Engine {
                 f(None, commands.as_slice(), &mut [0; MAX_EMIT + COPY_DWORDS])
             }
             Work::Batch(batch) => f(Some(batch), &[], memory),
-            Work::BatchOfNewStreams(batch) => {
+            Work::BatchWithStreamOutputReset(batch) => {
                 let mut commands = [0; STREAM_DWORDS];
                 let mut commands = Commands::new(&mut commands);
                 self.hw.restart_streams(&mut commands).ok()?;

@@ -122,8 +122,8 @@ pub(super) fn execbuffer2(
 
     let Selected { context, target } =
         engines::select(gpu, client.context(arg.rsvd1 as u32)?, flags)?;
-    let new_streams = flags & u64::from(abi::I915_EXEC_GEN7_SOL_RESET) != 0;
-    require(!new_streams || target.engine().has_streams())?;
+    let reset_stream_output = flags & u64::from(abi::I915_EXEC_GEN7_SOL_RESET) != 0;
+    require(!reset_stream_output || target.engine().has_stream_output())?;
     gpu.working()?;
     if context.is_banned() {
         return Err(EIO);
@@ -166,7 +166,7 @@ pub(super) fn execbuffer2(
             check: arg.batch_len != 0,
             secure,
         },
-        new_streams,
+        reset_stream_output,
         trust_presumed: flags & u64::from(abi::I915_EXEC_NO_RELOC) != 0,
         after,
         lead,

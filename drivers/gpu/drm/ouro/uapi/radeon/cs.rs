@@ -108,7 +108,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
         objects,
         slate: core::mem::take(&mut scratch.slate),
         source: Source::Stream(stream),
-        new_streams: false,
+        reset_stream_output: false,
         // Addresses are written into the copy, not into BOs.
         trust_presumed: true,
         after: LazyVec::new(),
