@@ -342,6 +342,6 @@ impl Drop for KeptAwake {
     fn drop(&mut self) {
         self.awake = None;
         // The device may sleep again.
-        self.retirer.wind();
+        self.retirer.start_tick();
     }
 }

@@ -3,7 +3,7 @@
 //! GPU memory: of a BO, or of the kernel.
 //!
 //! It belongs to one owner at a time, and ends in the quarantine of the [`Runner`]
-//! ([`Runner::bury`]): its pages are freed when no engine can reach them any more.
+//! ([`Runner::quarantine_memory`]): its pages are freed when no engine can reach them any more.
 
 use core::ops::Range;
 use kernel::{
@@ -365,7 +365,7 @@ impl Backing {
     /// TLBs. Does not wait.
     pub(crate) fn release(self: Arc<Self>, runner: &Arc<dyn Runner>) {
         if self.reached.load(ordering::Relaxed) {
-            runner.bury(self);
+            runner.quarantine_memory(self);
         }
     }
 

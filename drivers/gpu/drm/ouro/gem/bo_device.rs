@@ -48,7 +48,7 @@ pub(crate) enum State {
 pub(crate) trait Runner: Send + Sync {
     /// Keeps memory, which is unmapped, until no engine can reach it through its TLBs. Process
     /// context.
-    fn bury(&self, memory: Arc<Backing>);
+    fn quarantine_memory(&self, memory: Arc<Backing>);
 
     /// Frees everything that can be freed now. Process context.
     fn retire(&self);

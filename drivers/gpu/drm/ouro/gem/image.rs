@@ -132,6 +132,6 @@ impl Drop for Owned {
     fn drop(&mut self) {
         // While it has an address, the space refers to it: break that cycle.
         drop(self.0.pinning.end());
-        self.0.runner.bury(self.0.memory.clone());
+        self.0.runner.quarantine_memory(self.0.memory.clone());
     }
 }

@@ -480,7 +480,7 @@ impl Recovery {
             });
             done = done.and(this);
         }
-        self.executor.retirer().wind();
+        self.executor.retirer().start_tick();
         done
     }
 
@@ -493,14 +493,14 @@ impl Recovery {
             }
             self.wedge(inner, held, Cause::Cancelled)
         });
-        self.executor.retirer().wind();
+        self.executor.retirer().start_tick();
     }
 
     /// The device failed to resume with an error: it stays wedged. Process context.
     pub(crate) fn lose(&self, error: Error) {
         // The error is the expected result.
         let _ = self.locked(|inner, held| self.wedge(inner, held, Cause::Resume(error)));
-        self.executor.retirer().wind();
+        self.executor.retirer().start_tick();
     }
 
     /// Stops resets, because the device goes to sleep, or away. Waits for a reset under way.

@@ -373,7 +373,7 @@ impl Engine {
         if let Some((error, request)) = failed {
             self.cancel(error, request);
         }
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
     }
 
     pub(super) fn arm(&self, arming: &mut Arming) {
@@ -450,7 +450,7 @@ impl Engine {
             // These could not be emitted, or the engine was stopped.
             error = queue.stopped.unwrap_or(EIO);
         }
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
         while let Some(request) = failed.pop_front() {
             self.cancel(error, request);
         }
@@ -460,14 +460,14 @@ impl Engine {
             gone.push_back(request);
         }
         if !gone.is_empty() {
-            self.retirer.pass_on();
+            self.retirer.run_deferred();
         }
         if first {
             let mut queue = self.queue.lock();
             queue.signalling = queue.signalling.saturating_sub(1);
             self.pump(&mut queue);
             drop(queue);
-            self.retirer.pass_on();
+            self.retirer.run_deferred();
         }
         gone
     }
@@ -493,11 +493,11 @@ impl Engine {
     /// Signals the fence of a request that was counted, and passes it to the retirer.
     pub(super) fn finish(&self, request: ListArc<Request>) {
         self.signal(&request);
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
         self.retirer.push(request);
     }
 
-    /// Signals the fence of a request that was counted. [`Retirer::pass_on`] must follow.
+    /// Signals the fence of a request that was counted. [`Retirer::run_deferred`] must follow.
     fn signal(&self, request: &Request) {
         request.fence.signal();
         // If it was never emitted, its followers must not wait any longer.

@@ -180,7 +180,7 @@ impl Exec {
         let done = self.attempt(publish);
         if done.is_err() {
             // The device may have been woken in vain.
-            self.gpu.retirer().wind();
+            self.gpu.retirer().start_tick();
         }
         done
     }

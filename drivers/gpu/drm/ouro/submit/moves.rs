@@ -87,7 +87,7 @@ impl Drop for Moving {
         }
         self.new.arrived(Ok(()));
         if let Some(old) = old {
-            self.retirer.bury(old);
+            self.retirer.quarantine_memory(old);
         }
     }
 }

@@ -108,7 +108,7 @@ impl Engine {
         }
         self.pump(&mut queue);
         drop(queue);
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
     }
 
     /// Stops the engine, whatever its state. Returns whether it was idle. The device must be awake.

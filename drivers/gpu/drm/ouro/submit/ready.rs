@@ -26,7 +26,7 @@ impl Engine {
         let looked = request.is_some_and(|request| self.comes_free(&mut queue, request));
         drop(queue);
         if looked {
-            self.retirer.pass_on();
+            self.retirer.run_deferred();
         }
     }
 
@@ -64,7 +64,7 @@ impl Engine {
         if let Some(request) = refused {
             // Do not signal its fence here: this may run in another fence's callback.
             queue.failed.push_back(request);
-            self.retirer.wind();
+            self.retirer.start_tick();
             return false;
         }
         true

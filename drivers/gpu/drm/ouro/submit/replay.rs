@@ -285,7 +285,7 @@ impl Engine {
             }
             self.pump(queue);
         }
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
     }
 
     /// Accepts requests again after [`close`](Self::close), unless the device is gone.

@@ -111,7 +111,7 @@ pub(crate) struct Retirer {
     exchange: Exchange,
     idle_ticks: Atomic<u32>,
     /// Whether the tick is on its way: it was queued, and has not begun.
-    wound: Atomic<bool>,
+    tick_queued: Atomic<bool>,
     /// Whether a client's context ever had another priority than the default.
     ranked: Atomic<bool>,
     /// Number of requests that are published and not retired.
@@ -198,7 +198,7 @@ impl Retirer {
                 follower_queue <- FollowerQueue::new(),
                 exchange <- Exchange::new(),
                 idle_ticks: Atomic::new(0),
-                wound: Atomic::new(false),
+                tick_queued: Atomic::new(false),
                 ranked: Atomic::new(false),
                 live: Atomic::new(0),
                 unreleased: Atomic::new(0),
@@ -237,7 +237,7 @@ impl Retirer {
     pub(crate) fn published(self: &Arc<Self>) {
         self.idle_ticks.store(0, ordering::Relaxed);
         self.live.fetch_add(1, ordering::Relaxed);
-        self.wind();
+        self.start_tick();
     }
 
     /// Returns the queue of followers.
@@ -254,13 +254,13 @@ impl Retirer {
     /// lock is held.
     pub(super) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
         if self.exchange.unblock(siblings, tracker) {
-            self.pass_on();
+            self.run_deferred();
         }
     }
 
     /// Does what cannot be done under an engine's lock; called after each look at one. Any context;
     /// no engine's lock is held.
-    pub(super) fn pass_on(&self) {
+    pub(super) fn run_deferred(&self) {
         self.follower_queue.run();
         self.exchange.run(&self.follower_queue);
     }
@@ -365,7 +365,7 @@ impl Retirer {
     }
 
     /// Takes unmapped memory that has no owner any more. Process context.
-    pub(crate) fn bury(self: &Arc<Self>, memory: Arc<Backing>) {
+    pub(crate) fn quarantine_memory(self: &Arc<Self>, memory: Arc<Backing>) {
         // A copy may still hold a reference; the last one drops the memory.
         let Some(memory) = ListArc::try_from_arc_or_drop(memory) else {
             return;
@@ -421,7 +421,7 @@ impl Retirer {
             self.quarantine.lock().memory.end(memory);
             // After the end no engine runs, and there is none in the list.
             if is_kept && !self.engines.lock().is_empty() {
-                self.wind();
+                self.start_tick();
                 return;
             }
         }
@@ -474,7 +474,7 @@ impl Retirer {
         drop(engines);
         drop(waiting);
         if waits {
-            self.wind();
+            self.start_tick();
         }
         None
     }

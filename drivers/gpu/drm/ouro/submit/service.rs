@@ -12,8 +12,8 @@ use crate::gem::{Backing, Runner};
 pub(crate) struct Service(pub(crate) Arc<Retirer>);
 
 impl Runner for Service {
-    fn bury(&self, memory: Arc<Backing>) {
-        self.0.bury(memory);
+    fn quarantine_memory(&self, memory: Arc<Backing>) {
+        self.0.quarantine_memory(memory);
     }
 
     fn retire(&self) {

@@ -148,8 +148,8 @@ impl Exchange {
     }
 
     /// A request of a virtual engine has no more dependencies to wait for. Returns whether
-    /// [`Retirer::pass_on`](super::super::Retirer::pass_on) is to follow. Any context; no engine's
-    /// lock is held.
+    /// [`Retirer::run_deferred`](super::super::Retirer::run_deferred) is to follow. Any context; no
+    /// engine's lock is held.
     pub(in crate::submit) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) -> bool {
         let _exchange = self.engines.lock();
         calm(siblings);
@@ -261,7 +261,7 @@ impl Engine {
         }
         self.pump(&mut queue);
         drop(queue);
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
     }
 
     /// Undoes [`take_part`](Self::take_part).
@@ -350,7 +350,7 @@ impl Engine {
             // The engine was stopped meanwhile. Do not signal the fences here.
             queue.failed.push_all_back(&mut work.flight);
             queue.failed.push_all_back(&mut work.ready);
-            self.retirer.wind();
+            self.retirer.start_tick();
         }
         self.pump(&mut queue);
     }

@@ -116,6 +116,6 @@ impl Engine {
             }
         }
         drop(queue);
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
     }
 }

@@ -265,7 +265,7 @@ impl Engine {
             self.pump(&mut queue);
         }
         drop(queue);
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
         Some(None)
     }
 }

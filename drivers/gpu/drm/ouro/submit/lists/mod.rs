@@ -523,7 +523,7 @@ impl Lists {
         if !self.broken && !first {
             self.schedule(engine, arming, now);
             if let Some(then) = self.sched.next(now) {
-                engine.retirer.look_in(then.saturating_sub(now));
+                engine.retirer.run_schedulers_in(then.saturating_sub(now));
             }
         }
     }

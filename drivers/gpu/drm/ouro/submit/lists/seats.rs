@@ -268,7 +268,7 @@ impl Engine {
             self.pump(&mut queue);
         }
         drop(queue);
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
         drop(siblings);
         self.release_removed();
     }

@@ -25,7 +25,7 @@ impl Engine {
         // The running context may have exceeded the new timeslice already.
         self.pump(&mut queue);
         drop(queue);
-        self.retirer.pass_on();
+        self.retirer.run_deferred();
         Ok(())
     }
 }

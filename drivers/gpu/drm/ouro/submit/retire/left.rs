@@ -15,7 +15,7 @@ impl WorkItem<4> for Retirer {
         for engine in this.engines.lock().iter() {
             engine.emit_left();
         }
-        this.pass_on();
+        this.run_deferred();
     }
 }
 

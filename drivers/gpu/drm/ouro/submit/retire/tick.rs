@@ -27,8 +27,8 @@ impl WorkItem<1> for Retirer {
     type Pointer = Arc<Retirer>;
 
     fn run(this: Arc<Retirer>) {
-        // A later `wind()` sees false and queues the tick again.
-        this.wound.xchg(false, ordering::Full);
+        // A later `start_tick()` sees false and queues the tick again.
+        this.tick_queued.xchg(false, ordering::Full);
         let (mut idle, mut removed) = (true, false);
         {
             let _signalling = fence::signalling();
@@ -58,7 +58,7 @@ impl WorkItem<1> for Retirer {
             this.hardware.park();
             return;
         }
-        this.wind();
+        this.start_tick();
     }
 }
 
@@ -148,7 +148,7 @@ impl Retirer {
             if let Some(hang_check) = hang_check {
                 hang_check.alarm(engines);
             }
-            self.wind();
+            self.start_tick();
         }
     }
 
@@ -158,13 +158,13 @@ impl Retirer {
         if let Some(hang_check) = hang_check {
             hang_check.overdue(engines);
         }
-        self.wind();
+        self.start_tick();
     }
 
     /// Starts the tick, which finally lets the device sleep. Any context.
-    pub(crate) fn wind(self: &Arc<Self>) {
+    pub(crate) fn start_tick(self: &Arc<Self>) {
         // If so, the tick sees what was done before this.
-        if self.wound.xchg(true, ordering::Full) {
+        if self.tick_queued.xchg(true, ordering::Full) {
             return;
         }
         // Under the lock: work queued before the end is cancelled, and none is queued after it.
@@ -177,7 +177,7 @@ impl Retirer {
 
     /// Runs the schedulers of execlist engines in `ns` nanoseconds, unless the tick comes soon
     /// enough. Any context.
-    pub(in crate::submit) fn look_in(self: &Arc<Self>, ns: u64) {
+    pub(in crate::submit) fn run_schedulers_in(self: &Arc<Self>, ns: u64) {
         let ms = ns.div_ceil(1_000_000);
         if ms >= TICK_MS.into() {
             return;

@@ -29,7 +29,7 @@ pub(super) fn read(_: &Device, file: &DrmFile, arg: &mut abi::drm_i915_reg_read)
         hardware.generation().user_register(&hardware.hw(), offset)
     };
     // The device may sleep again.
-    gpu.retirer().wind();
+    gpu.retirer().start_tick();
     arg.val = value.ok_or(EINVAL)?;
     Ok(())
 }
