@@ -360,7 +360,7 @@ pub fn flush() {
 /// turn, except those that wait for a process. Sleeps.
 ///
 /// For tests, and for an unbind that must see memory freed.
-pub fn settle() {
+pub fn drain() {
     let state = STATE.load(ordering::Acquire);
     if !state.is_null() {
         // SAFETY: As in `queue()`.

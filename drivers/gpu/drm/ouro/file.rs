@@ -100,7 +100,7 @@ impl Drop for Leave {
     fn drop(&mut self) {
         // Requests submitted while the device went away must be released before the module is
         // unloaded.
-        self.0.retirer().settle();
+        self.0.retirer().flush_work();
     }
 }
 
@@ -131,7 +131,7 @@ impl File {
         let holder = Holder::new(client)?;
         let default = gpu.new_context(Some(&holder))?;
         // Other engines are for contexts that the client creates.
-        default.settle_engines();
+        default.freeze_engines();
         let quota = Quota::of_client()?;
         KBox::pin_init(
             try_pin_init!(Self {

@@ -223,7 +223,7 @@ impl Gpu {
         for engine in self.engines().iter() {
             engine.close(error);
         }
-        self.retirer().exchange().settle();
+        self.retirer().exchange().wait_for_transfers();
         for engine in self.engines().iter() {
             let mut lost = Lost::new();
             engine.stop(error, &mut lost);
@@ -281,7 +281,7 @@ impl Gpu {
         self.close();
         self.recovery().end();
         self.hardware().park();
-        release::settle();
+        release::drain();
     }
 
     /// Stops the engines, and has the device reset: an endless batch would run on, and write to

@@ -87,7 +87,7 @@ mod kunit {
         let f = fence(&timeline, 1)?;
         f.signal();
         drop(f);
-        release::settle();
+        release::drain();
         // This is the last reference.
         assert!(Arc::into_unique_or_drop(timeline).is_some());
         Ok(())
@@ -161,7 +161,7 @@ mod kunit {
         let late = Object::<TestObject>::new(&dev, 4097, (counts.clone(), true))?;
         assert_eq!(late.size(), 8192);
         drop(late);
-        release::settle();
+        release::drain();
         assert_eq!(counts.freed.load(ordering::Relaxed), 2);
         assert_eq!(counts.late.load(ordering::Relaxed), 1);
         assert!(Object::<TestObject>::new(&dev, 0, (counts.clone(), true)).is_err());
@@ -186,7 +186,7 @@ mod kunit {
         drop(again);
         assert_eq!(counts.freed.load(ordering::Relaxed), 1);
         assert!(weak.upgrade().is_none());
-        release::settle();
+        release::drain();
         assert!(weak.clone().upgrade().is_none());
         Ok(())
     }
@@ -358,7 +358,7 @@ mod kunit {
         assert!(work::cancel_delayed_sync(&item));
         assert!(Arc::into_unique_or_drop(item).is_some());
         // A worker destroys queues.
-        release::settle();
+        release::drain();
         Ok(())
     }
 }

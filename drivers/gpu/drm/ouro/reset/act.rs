@@ -338,7 +338,7 @@ impl Recovery {
             engine.close(EIO);
         }
         if let Some(engine) = self.executor.engines().first() {
-            engine.exchange().settle();
+            engine.exchange().wait_for_transfers();
         }
         for engine in self.executor.engines().iter() {
             if let (Some(lost), Some(held)) = (

@@ -193,7 +193,7 @@ impl Context {
     }
 
     /// Returns its engine map, and rules out later changes, because the caller relies on it.
-    pub(crate) fn settle_engines(&self) -> Option<Arc<EngineMap>> {
+    pub(crate) fn freeze_engines(&self) -> Option<Arc<EngineMap>> {
         let mut selector = self.selector.lock();
         match &*selector {
             Selector::List(map) => Some(map.clone()),

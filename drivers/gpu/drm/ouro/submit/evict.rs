@@ -198,7 +198,7 @@ fn to_region(
     let Some(region) = gpu.regions().get(wanted) else {
         return Ok(());
     };
-    match moves::settle(gpu, &entry.object, &locked, region) {
+    match moves::move_or_populate(gpu, &entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.sendings != 0 => {
             let stop = match send_away(region, entries, i, set, tries) {
                 // No BO can leave.

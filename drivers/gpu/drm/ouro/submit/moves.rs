@@ -112,7 +112,7 @@ impl Mover for Executor {
 /// Moves a BO as [`Mover::start`] does; a BO without memory gets some in the region, too.
 ///
 /// Errors: those of [`Mover::start`] and of [`contents::begin`].
-pub(super) fn settle(
+pub(super) fn move_or_populate(
     gpu: &Executor,
     object: &Object,
     locked: &Locked<'_>,

@@ -106,7 +106,7 @@ impl Engine {
             Port::Ring(ring) => ring.pump(self, arming, failed),
             Port::Lists(lists) => {
                 // Even if paused: waiters for an idle engine depend on it.
-                left = lists.settle();
+                left = lists.requeue_cancelled();
                 let now = time::monotonic_ns();
                 // Requests that are emitted still have to be loaded, even if paused.
                 if !*paused {

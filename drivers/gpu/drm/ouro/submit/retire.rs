@@ -445,7 +445,7 @@ impl Retirer {
         self.queue.flush();
         self.retire();
         self.late.flush();
-        release::settle();
+        release::drain();
         self.retire_all(1000);
         self.late.flush();
     }
@@ -512,14 +512,14 @@ impl Retirer {
         let hang_check = self.hang_check.lock().take();
         drop(hang_check);
         drop(self.pressed());
-        self.settle();
+        self.flush_work();
         // No engine runs, and another caller needs less than days.
         self.retire_all(u32::MAX);
         self.late.flush();
     }
 
     /// After the end: waits for work that was queued. Process context.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn flush_work(&self) {
         if self.incoming.lock().closed {
             self.signals.flush();
             self.queue.flush();

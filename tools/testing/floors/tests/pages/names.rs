@@ -86,14 +86,14 @@ fn paths_of_rust_that_pages_name_are_in_the_code() {
 #[test]
 fn a_path_of_rust_that_is_not_there_is_found() {
     let code = [
-        Code::new("submit/moves.rs", "pub(super) fn settle() {}"),
+        Code::new("submit/moves.rs", "pub(super) fn cancel() {}"),
         Code::new("core/hang.rs", "impl Watch { fn tick() {} }"),
     ];
     for (content, count) in [
-        ("``moves::settle()`` and ``submit::moves::settle``", 0),
-        ("``migrate::settle()``", 1),
+        ("``moves::cancel()`` and ``submit::moves::cancel``", 0),
+        ("``migrate::cancel()``", 1),
         ("``ouro_core::hang`` and ``Watch::tick()``", 0),
-        ("``Watch::settle()``", 1),
+        ("``Watch::cancel()``", 1),
         ("``fences.c::are_waited_for`` and ``mem::forget()``", 0),
         ("``D::Data``, a parameter", 0),
     ] {

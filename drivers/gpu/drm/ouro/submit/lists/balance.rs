@@ -143,7 +143,7 @@ impl Exchange {
     }
 
     /// Waits until transfers under way have arrived: engines that are closed get no more.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn wait_for_transfers(&self) {
         drop(self.engines.lock());
     }
 

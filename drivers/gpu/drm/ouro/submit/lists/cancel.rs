@@ -62,7 +62,7 @@ impl Lists {
 
     /// Makes the requests of cancelled contexts ready again once the engine does not hold the
     /// context. Returns whether some are left to the next call.
-    pub(in crate::submit) fn settle(&mut self) -> bool {
+    pub(in crate::submit) fn requeue_cancelled(&mut self) -> bool {
         let mut count = 0;
         let mut next = self.roster.first(Set::Cancelled);
         while let Some(at) = next {

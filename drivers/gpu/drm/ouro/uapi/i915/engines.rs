@@ -182,7 +182,7 @@ pub(super) struct Selected {
 /// `ENOMEM`.
 pub(super) fn select(gpu: &Gpu, context: Arc<Context>, flags: u64) -> Result<Selected> {
     let ring = (flags as u32) & abi::I915_EXEC_RING_MASK;
-    let Some(map) = context.settle_engines() else {
+    let Some(map) = context.freeze_engines() else {
         return Ok(Selected {
             target: Target::One(by_name(
                 gpu,
