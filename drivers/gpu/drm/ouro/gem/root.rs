@@ -69,7 +69,7 @@ impl Root {
             let slots = self
                 .global
                 .map(place, directories.into(), owner, looks, entries)?;
-            self.space.settle(&self.global, slots.ggtt())?;
+            self.space.bind_directory(&self.global, slots.ggtt())?;
             Ok(slots)
         })
     }
@@ -108,7 +108,7 @@ impl Evictable for Root {
     }
 
     fn evict(&self) -> bool {
-        self.pinning.evict(|| self.space.unsettle())
+        self.pinning.evict(|| self.space.unbind_directory())
     }
 }
 
@@ -138,7 +138,7 @@ impl Drop for Owned {
     fn drop(&mut self) {
         // While it has slots, the global space refers to it: break that cycle.
         let slots = self.0.pinning.end();
-        self.0.space.unsettle();
+        self.0.space.unbind_directory();
         drop(slots);
     }
 }

@@ -3,9 +3,10 @@
 //! The page directory of an address space, with its tables: two levels, of which the upper one is
 //! in slots of the GGTT.
 //!
-//! The PDEs are kept here, and written to GGTT slots while the space [has some](Space::settle).
-//! Tables are in system memory. Every entry is filled at all times: unmapped pages lead to a
-//! scratch page of the space's own, through one table that all unused PDEs share.
+//! The PDEs are kept here, and written to GGTT slots while the space
+//! [has some](Space::bind_directory). Tables are in system memory. Every entry is filled at all
+//! times: unmapped pages lead to a scratch page of the space's own, through one table that all
+//! unused PDEs share.
 //!
 //! Engines cache the PDEs that they have loaded. Therefore a table, once made, stays until the
 //! space ends, and each change of a PDE makes a new [`Edition`] of the directory, which requests
@@ -151,9 +152,9 @@ impl Directory {
 
 impl<T: Tenant> Space<T> {
     /// Writes the directory to the slots of `global` from `slot` on, which the caller has
-    /// allocated, until [`unsettle`](Self::unsettle). Errors: `EINVAL` if the space has no
-    /// directory of its own.
-    pub(crate) fn settle(&self, global: &Arc<Space<T>>, slot: GgttAddr) -> Result {
+    /// allocated, until [`unbind_directory`](Self::unbind_directory). Errors: `EINVAL` if the space
+    /// has no directory of its own.
+    pub(crate) fn bind_directory(&self, global: &Arc<Space<T>>, slot: GgttAddr) -> Result {
         let mut inner = self.inner.lock();
         let Some(Own::Directory(directory, at)) = &mut inner.own else {
             return Err(EINVAL);
@@ -166,8 +167,8 @@ impl<T: Tenant> Space<T> {
     }
 
     /// Gives up the slots: no engine has the directory loaded, and none loads it until it is
-    /// settled again.
-    pub(crate) fn unsettle(&self) {
+    /// bound again.
+    pub(crate) fn unbind_directory(&self) {
         let mut inner = self.inner.lock();
         let Some(Own::Directory(_, at)) = &mut inner.own else {
             return;
