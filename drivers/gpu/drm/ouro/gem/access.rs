@@ -146,19 +146,19 @@ fn put_present(object: &Object, part: bool, offset: usize, from: u64, len: usize
     if part && contents::write_file(object, copy)? {
         return Ok(());
     }
-    let (state, backing) = contents::settled(object)?;
+    let (state, backing) = contents::lock_populated(object)?;
     caches::write_present(object, &state, &backing, offset, from, len)
 }
 
 /// Writes bytes to the BO's current memory: `part` is [`is_part`] of the whole copy. Errors: as
-/// [`contents::settled`].
+/// [`contents::lock_populated`].
 fn put(object: &Object, part: bool, offset: usize, bytes: &[u8]) -> Result {
     let write = |file: &Shmem| file.write(offset, bytes);
     if part && contents::write_file(object, write)? {
         return Ok(());
     }
     // Under the lock: a move meanwhile would lose the bytes.
-    let (state, backing) = contents::settled(object)?;
+    let (state, backing) = contents::lock_populated(object)?;
     caches::write(object, &state, &backing, offset, bytes)
 }
 
@@ -218,7 +218,7 @@ impl<F: FnMut(usize, &[u8]) -> Result> Dword for Bytes<F> {
 /// Lets `writer` write dwords into an idle BO, for relocations. `locked` is the BO's reservation.
 /// The BO does not move meanwhile.
 ///
-/// Errors: as [`contents::settled`]; those of `writer`.
+/// Errors: as [`contents::lock_populated`]; those of `writer`.
 pub(crate) fn poke(object: &Object, locked: &Locked<'_>, writer: impl Writer) -> Result {
     if let Some(buffer) = object.attachment() {
         // By its exporter's mapping.
@@ -229,7 +229,7 @@ pub(crate) fn poke(object: &Object, locked: &Locked<'_>, writer: impl Writer) ->
             }))
         });
     }
-    let (state, backing) = contents::settled_in(object, Some(locked))?;
+    let (state, backing) = contents::lock_populated_in(object, Some(locked))?;
     // Pages behind the BO's are not its contents, but the file's.
     let whole = backing.state_pages() == 0;
     match backing.memory() {

@@ -64,7 +64,7 @@ pub(super) fn backing_of(
     gpu.usable()?;
     if let Some(shmem) = &state.swapped {
         let backing = Backing::again(gpu.dma_device(), shmem, object.state_pages())?;
-        settle_in(object, state, &backing)?;
+        attach_backing(object, state, &backing)?;
         state.swapped = None;
         return Ok(backing);
     }
@@ -74,7 +74,7 @@ pub(super) fn backing_of(
         let (fresh, early) = (state.fresh.as_ref(), state.early.as_ref());
         match Backing::in_region(gpu, region, object, fresh, early) {
             Ok(backing) => {
-                settle_in(object, state, &backing)?;
+                attach_backing(object, state, &backing)?;
                 return Ok(backing);
             }
             Err(e) if e == ENOSPC => {
@@ -90,7 +90,7 @@ pub(super) fn backing_of(
 }
 
 /// Gives a BO without memory this memory. Errors: `ENOMEM`.
-pub(super) fn settle_in(object: &Object, state: &mut State, backing: &Arc<Backing>) -> Result {
+pub(super) fn attach_backing(object: &Object, state: &mut State, backing: &Arc<Backing>) -> Result {
     let gpu = object.gpu();
     caches::populated(object, state, backing)?;
     state.listed = gpu.reclaim().enlist(object, backing, state.worth())?;
@@ -233,12 +233,15 @@ pub(crate) fn populate(object: &Object) -> Result {
 
 /// Locks the state of a BO that has memory, and is not being moved, so that the state describes the
 /// contents. Waits for a move. The caller holds no locks.
-pub(super) fn settled(object: &Object) -> Result<(Guard<'_, State, MutexBackend>, Arc<Backing>)> {
-    settled_in(object, None)
+pub(super) fn lock_populated(
+    object: &Object,
+) -> Result<(Guard<'_, State, MutexBackend>, Arc<Backing>)> {
+    lock_populated_in(object, None)
 }
 
-/// Does what [`settled`] does, for a caller that may hold the BO's reservation, but no other lock.
-pub(super) fn settled_in<'a>(
+/// Does what [`lock_populated`] does, for a caller that may hold the BO's reservation, but no other
+/// lock.
+pub(super) fn lock_populated_in<'a>(
     object: &'a Object,
     locked: Option<&Locked<'_>>,
 ) -> Result<(Guard<'a, State, MutexBackend>, Arc<Backing>)> {
@@ -290,12 +293,12 @@ pub(super) fn settled_in<'a>(
 ///
 /// Errors: `ENOMEM`, `ERESTARTSYS`, `ENODEV`.
 pub(crate) fn backing(object: &Object) -> Result<Arc<Backing>> {
-    settled(object).map(|(_, backing)| backing)
+    lock_populated(object).map(|(_, backing)| backing)
 }
 
 /// Same as [`backing`], for a caller that holds the BO's reservation.
 pub(super) fn backing_in(object: &Object, locked: &Locked<'_>) -> Result<Arc<Backing>> {
-    settled_in(object, Some(locked)).map(|(_, backing)| backing)
+    lock_populated_in(object, Some(locked)).map(|(_, backing)| backing)
 }
 
 /// Allocates its memory, if it has none and that does not wait. Errors: `EAGAIN` if other BOs would
@@ -364,7 +367,7 @@ pub(super) fn adopt_import(
         return Err(BindError::Moving);
     }
     let backing = Backing::foreign(buffer, locked, object.bytes())?;
-    Ok(settle_in(object, &mut object.state.lock(), &backing)?)
+    Ok(attach_backing(object, &mut object.state.lock(), &backing)?)
 }
 
 /// Makes pinned pages of a process the BO's, in place of earlier ones that are not valid any more.
@@ -388,7 +391,7 @@ pub(super) fn adopt_pages(object: &Object, pinned: &Pinned) -> core::result::Res
     }
     state.bindings.clear();
     object.drop_backing(state);
-    settle_in(object, state, new)?;
+    attach_backing(object, state, new)?;
     state.sequence = Some(pinned.sequence());
     Ok(())
 }

@@ -133,7 +133,7 @@ impl gem::DriverObject for Bo {
                 let region = object.gpu().regions().get(SYSTEM).ok_or(EINVAL)?;
                 let (fresh, early) = (state.fresh.as_ref(), state.early.as_ref());
                 let backing = Backing::in_region(object.gpu(), region, object, fresh, early)?;
-                contents::settle_in(object, &mut state, &backing)?;
+                contents::attach_backing(object, &mut state, &backing)?;
                 backing
             }
             _ => contents::backing_of(object, &mut state).map_err(|e| match e {
@@ -213,7 +213,7 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
         return Ok(());
     }
     for _ in 0..HIDDEN_TRIES {
-        let (mut state, backing) = contents::settled(object)?;
+        let (mut state, backing) = contents::lock_populated(object)?;
         let frame = backing.frame(fault.page());
         if backing.is_windowed() {
             // The BAR is closed at the unbind, after all user mappings were removed.

@@ -58,7 +58,7 @@ pub(super) fn fault(
             }
             Err(Refused::Closed) => {
                 // The device is gone: map the memory itself.
-                let (_state, backing) = contents::settled(object)?;
+                let (_state, backing) = contents::lock_populated(object)?;
                 return fault.insert(backing.frame(fault.page()).ok_or(FaultError::Bus)?);
             }
         }
@@ -70,7 +70,7 @@ fn attempt(
     aperture: &Aperture,
     fault: &mut Fault<'_>,
 ) -> core::result::Result<(), Refused> {
-    let (mut state, backing) = contents::settled(object)?;
+    let (mut state, backing) = contents::lock_populated(object)?;
     if !object.gpu().coherence().shows_in_aperture(state.cache()) {
         // The access could stop the machine.
         return Err(FaultError::Bus.into());
