@@ -110,7 +110,7 @@ pub(super) struct Queue {
     /// Requests that become ready one right after the other.
     pub(super) burst: Burst,
     /// Whether the worker will look at the engine, because requests were left to it.
-    pub(super) left: bool,
+    pub(super) deferred: bool,
 }
 
 impl Queue {
@@ -180,7 +180,7 @@ impl Engine {
                     signalling: 0,
                     arriving: 0,
                     burst: Burst::default(),
-                    left: false,
+                    deferred: false,
                 }, "ouro_queue"),
                 unretired: Atomic::new(0),
                 expected: Atomic::new(0),
@@ -365,7 +365,7 @@ impl Engine {
                 // The device is gone: nothing is waited for.
                 Some(error) if error == ENODEV => Some((error, request)),
                 _ => {
-                    self.is_ready(&mut queue, request);
+                    self.queue_ready(&mut queue, request);
                     None
                 }
             }
@@ -521,7 +521,7 @@ impl Engine {
         // To wake the worker for each costs more than the rest of the interrupt.
         let mut gone = self.advance_to();
         while let Some(request) = gone.pop_front() {
-            self.retirer.leave(request);
+            self.retirer.defer_release(request);
         }
         let mut queue = self.queue.lock();
         if queue.arming.completions && queue.wanted == 0 && !queue.port.wants_room() {

@@ -23,7 +23,7 @@ impl Engine {
         // It is gone if the device is.
         let found = queue.blocked.remove(tracker);
         let request = found.and_then(|tracker| tracker.take_request());
-        let looked = request.is_some_and(|request| self.comes_free(&mut queue, request));
+        let looked = request.is_some_and(|request| self.queue_unblocked(&mut queue, request));
         drop(queue);
         if looked {
             self.retirer.run_deferred();
@@ -31,7 +31,7 @@ impl Engine {
     }
 
     /// Queues a request that has no more dependencies. Any context.
-    pub(super) fn is_ready(&self, queue: &mut Queue, request: ListArc<Request>) {
+    pub(super) fn queue_ready(&self, queue: &mut Queue, request: ListArc<Request>) {
         if self.take_ready(queue, request) {
             self.pump(queue);
         }
@@ -39,7 +39,7 @@ impl Engine {
 
     /// Queues a request whose last dependency was signalled, perhaps as one of many that waited for
     /// it. Returns false if nothing was emitted. Any context.
-    pub(super) fn comes_free(&self, queue: &mut Queue, request: ListArc<Request>) -> bool {
+    pub(super) fn queue_unblocked(&self, queue: &mut Queue, request: ListArc<Request>) -> bool {
         if !self.take_ready(queue, request) {
             return false;
         }
@@ -50,7 +50,7 @@ impl Engine {
             queue.burst.handled(time::monotonic_ns());
             return true;
         }
-        self.leave(queue);
+        self.defer_emission(queue);
         false
     }
 
@@ -71,17 +71,17 @@ impl Engine {
     }
 
     /// Leaves ready requests to the worker.
-    fn leave(&self, queue: &mut Queue) {
-        if !queue.left {
-            queue.left = true;
+    fn defer_emission(&self, queue: &mut Queue) {
+        if !queue.deferred {
+            queue.deferred = true;
             self.retirer.kick();
         }
     }
 
     /// Emits what was left to the worker. Process context.
-    pub(super) fn emit_left(&self) {
+    pub(super) fn emit_deferred(&self) {
         let mut queue = self.queue.lock();
-        if core::mem::take(&mut queue.left) {
+        if core::mem::take(&mut queue.deferred) {
             self.pump(&mut queue);
         }
     }
@@ -118,7 +118,7 @@ impl Engine {
             }
         }
         if left {
-            self.leave(queue);
+            self.defer_emission(queue);
         }
     }
 }

@@ -282,13 +282,13 @@ impl Retirer {
 
     /// A request has completed. Any context.
     pub(crate) fn push(self: &Arc<Self>, request: ListArc<Request>) {
-        self.leave(request);
+        self.defer_release(request);
         let _ = self.queue.enqueue::<_, 0>(self.clone());
     }
 
     /// Does what [`push`](Self::push) does, without the worker: the next submissions or the tick
     /// release the request. Any context.
-    pub(super) fn leave(&self, request: ListArc<Request>) {
+    pub(super) fn defer_release(&self, request: ListArc<Request>) {
         self.incoming.lock().done.push_back(request);
         self.unreleased.fetch_add(1, ordering::Relaxed);
     }

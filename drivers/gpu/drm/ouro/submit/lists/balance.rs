@@ -364,7 +364,7 @@ impl Engine {
             return Released::Stays(false);
         };
         if tracker.number() == to || queue.stopped.is_some() {
-            return Released::Stays(self.comes_free(&mut queue, request));
+            return Released::Stays(self.queue_unblocked(&mut queue, request));
         }
         let wanted = tracker.is_wanted();
         tracker.go_to(siblings, to);
@@ -382,7 +382,7 @@ impl Engine {
             queue.wanted += 1;
             self.arm(&mut queue.arming);
         }
-        self.comes_free(&mut queue, request)
+        self.queue_unblocked(&mut queue, request)
     }
 }
 

@@ -102,7 +102,7 @@ impl Lists {
             let Some(listed) = self.contexts.get_mut(at as usize).and_then(|p| p.as_mut()) else {
                 return 1;
             };
-            if listed.ready.is_empty() || !listed.has_room(most) {
+            if listed.ready.is_empty() || !listed.reclaim_room(most) {
                 break;
             }
             let Some(request) = listed.ready.pop_front() else {

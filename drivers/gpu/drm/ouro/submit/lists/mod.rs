@@ -122,8 +122,8 @@ pub(in crate::submit) struct ListedContext {
 }
 
 impl ListedContext {
-    /// Returns whether a request of `most` dwords fits, after freeing the room of completed ones.
-    fn has_room(&mut self, most: usize) -> bool {
+    /// Frees room of completed requests if needed. Returns whether one of `most` dwords fits.
+    fn reclaim_room(&mut self, most: usize) -> bool {
         // The padding before a wrap is shorter than the commands that cause it.
         let bytes = most * 8;
         if self.ring.space() as usize >= bytes {

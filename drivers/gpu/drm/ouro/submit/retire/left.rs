@@ -13,7 +13,7 @@ impl WorkItem<4> for Retirer {
     fn run(this: Arc<Retirer>) {
         let _signalling = fence::signalling();
         for engine in this.engines.lock().iter() {
-            engine.emit_left();
+            engine.emit_deferred();
         }
         this.run_deferred();
     }
