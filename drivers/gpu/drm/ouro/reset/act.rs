@@ -253,7 +253,7 @@ impl Recovery {
             let context = lost.context();
             if index != engine.index() || suspect != Some(oldest) {
                 if let Some(context) = context {
-                    context.guilt().interrupted();
+                    context.guilt().record_interruption();
                 }
                 continue;
             }
@@ -286,7 +286,7 @@ impl Recovery {
     /// it.
     fn blame(&self, context: &Context, holder: &Holder) {
         let (dev, id) = (self.hardware.dev(), context.key().0);
-        let Some(banned) = context.has_hung() else {
+        let Some(banned) = context.record_hang() else {
             return;
         };
         let rule = match context.params().recoverable.get() {

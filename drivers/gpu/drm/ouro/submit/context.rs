@@ -235,21 +235,21 @@ impl Context {
 
     /// Records a hang of its request. Returns `Some` if it was banned for that. Called under the
     /// lock of the reset.
-    pub(crate) fn has_hung(&self) -> Option<Banned> {
+    pub(crate) fn record_hang(&self) -> Option<Banned> {
         let state = &self.state;
-        let banned = state.guilt.hung(
+        let banned = state.guilt.record_hang(
             time::monotonic_ns(),
             state.params.bannable.get(),
             state.params.recoverable.get(),
         );
         let holder = state.holder.as_ref().filter(|_| banned)?;
         Some(Banned {
-            client: holder.context_banned(time::monotonic_ns()),
+            client: holder.record_ban(time::monotonic_ns()),
         })
     }
 
     /// Returns whether its requests are emitted without their batches from now on. Any context.
-    pub(crate) fn is_banned(&self) -> bool {
+    pub(crate) fn skips_batches(&self) -> bool {
         let state = &self.state;
         state.guilt.is_banned()
             || self.is_revoked()

@@ -67,12 +67,12 @@ impl Guilt {
     }
 
     /// A reset for another context's hang interrupted its request.
-    pub(crate) fn interrupted(&self) {
+    pub(crate) fn record_interruption(&self) {
         self.pending.fetch_add(1, ordering::Relaxed);
     }
 
     /// Its request has hung. Returns whether it was banned for this hang.
-    pub(crate) fn hung(&self, now: u64, bannable: bool, recoverable: bool) -> bool {
+    pub(crate) fn record_hang(&self, now: u64, bannable: bool, recoverable: bool) -> bool {
         self.active.fetch_add(1, ordering::Relaxed);
         let before = self.before.load(ordering::Relaxed);
         let third = before != 0 && now.saturating_sub(before) < WINDOW_NS;
@@ -146,7 +146,7 @@ impl Holder {
     }
 
     /// A context of the client was banned. Returns whether the client was banned for it.
-    pub(crate) fn context_banned(&self, now: u64) -> bool {
+    pub(crate) fn record_ban(&self, now: u64) -> bool {
         let since = self.since.load(ordering::Relaxed);
         if since == 0 || now.saturating_sub(since) >= WINDOW_NS {
             self.since.store(now, ordering::Relaxed);

@@ -236,8 +236,8 @@ impl Engine {
     /// Returns the work of a request: none if it was lost in a hang or its context is banned. It
     /// still takes its place in the ring, so that fences are signalled in order.
     fn work(&self, request: &Request) -> Work {
-        let banned = request.context.as_ref().is_some_and(|c| c.is_banned());
-        if banned || request.emitted.is_lost() {
+        let skipped = request.context.as_ref().is_some_and(|c| c.skips_batches());
+        if skipped || request.emitted.is_lost() {
             request.fence.set_error(EIO);
             return Work::Nothing;
         }

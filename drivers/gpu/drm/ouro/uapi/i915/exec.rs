@@ -125,7 +125,7 @@ pub(super) fn execbuffer2(
     let reset_stream_output = flags & u64::from(abi::I915_EXEC_GEN7_SOL_RESET) != 0;
     require(!reset_stream_output || target.engine().has_stream_output())?;
     gpu.working()?;
-    if context.is_banned() {
+    if context.skips_batches() {
         return Err(EIO);
     }
     let (mut few, mut many) = (MaybeUninit::uninit(), LazyVec::new());

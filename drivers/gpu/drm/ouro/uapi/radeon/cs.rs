@@ -89,7 +89,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
     let gpu = client.gpu();
     let context = client.context(0)?;
     gpu.working()?;
-    if context.is_banned() {
+    if context.skips_batches() {
         return Err(EIO);
     }
     let mut stream = core::mem::take(&mut scratch.stream);
