@@ -470,16 +470,16 @@ impl Hardware {
     /// Makes written GGTT entries visible to work that is submitted afterwards, if any were written
     /// since the last call. Any context.
     pub(crate) fn flush_gtt(&self) {
-        self.take_effect(&self.gtt_flushed, |hw| self.generation().gtt_flush(hw));
+        self.flush_gtt_if_written(&self.gtt_flushed, |hw| self.generation().gtt_flush(hw));
     }
 
     /// Does what [`flush_gtt`](Self::flush_gtt) does, and waits until it has taken effect. Any
     /// context.
     pub(crate) fn settle_gtt(&self) {
-        self.take_effect(&self.gtt_settled, |hw| self.generation().gtt_settle(hw));
+        self.flush_gtt_if_written(&self.gtt_settled, |hw| self.generation().gtt_settle(hw));
     }
 
-    fn take_effect(&self, done: &Atomic<u64>, flush: impl FnOnce(&Hw<'_>)) {
+    fn flush_gtt_if_written(&self, done: &Atomic<u64>, flush: impl FnOnce(&Hw<'_>)) {
         let wanted = self.gtt_written.load(ordering::Acquire);
         if done.load(ordering::Acquire) >= wanted {
             return;

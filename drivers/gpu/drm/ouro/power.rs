@@ -187,7 +187,7 @@ impl Gpu {
             }
             match at == busy {
                 true => entry.begin_again(engine),
-                false => entry.patience.was_reset(engine.progress()),
+                false => entry.patience.ignore_reset(engine.progress()),
             }
             if entry.leaving.is_none() {
                 engine.pause();

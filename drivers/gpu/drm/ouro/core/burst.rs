@@ -21,7 +21,7 @@ pub struct Burst {
 
 impl Burst {
     /// Counts an event at `now`, in nanoseconds. Returns whether it is to be handled at once.
-    pub fn is_now(&mut self, now: u64) -> bool {
+    pub fn count_event(&mut self, now: u64) -> bool {
         if now.saturating_sub(self.last) >= APART {
             self.count = 0;
         }
@@ -44,18 +44,18 @@ mod tests {
     fn the_first_of_a_burst_are_handled_at_once() {
         let mut burst = Burst::default();
         let start = 7 * APART;
-        let handled = (0..1000).filter(|n| burst.is_now(start + n)).count();
+        let handled = (0..1000).filter(|n| burst.count_event(start + n)).count();
         assert_eq!(handled, AT_ONCE as usize);
         // It goes on as long as the next event comes soon.
-        assert!(!burst.is_now(start + 999 + APART - 1));
-        assert!(burst.is_now(start + 998 + 2 * APART));
+        assert!(!burst.count_event(start + 999 + APART - 1));
+        assert!(burst.count_event(start + 998 + 2 * APART));
     }
 
     #[test]
     fn what_handling_takes_is_no_pause() {
         let (mut burst, mut now, mut handled) = (Burst::default(), 7 * APART, 0);
         for _ in 0..1000 {
-            if burst.is_now(now) {
+            if burst.count_event(now) {
                 handled += 1;
                 now += 3 * APART;
                 burst.handled(now);
@@ -67,6 +67,6 @@ mod tests {
     #[test]
     fn single_events_are_handled_at_once() {
         let mut burst = Burst::default();
-        assert!((0..1000).all(|n| burst.is_now(n * APART)));
+        assert!((0..1000).all(|n| burst.count_event(n * APART)));
     }
 }

@@ -37,7 +37,7 @@ impl Patience {
     }
 
     /// The engine was reset because of another one: a change of seqno to `progress` is no progress.
-    pub fn was_reset(&mut self, progress: Seqno) {
+    pub fn ignore_reset(&mut self, progress: Seqno) {
         self.last = progress;
     }
 }
@@ -57,7 +57,7 @@ mod tests {
         // The first engine is reset, and the others with it: their seqnos change.
         assert!(all[0].0.is_over(3 * SECOND + 1, all[0].1));
         for (patience, _) in &mut all[1..] {
-            patience.was_reset(Seqno(0));
+            patience.ignore_reset(Seqno(0));
             assert!(patience.is_over(3 * SECOND + 2, Seqno(0)));
         }
     }
@@ -78,7 +78,7 @@ mod tests {
     fn a_reset_is_no_progress_and_no_delay() {
         let mut patience = Patience::new(0, Seqno(4));
         assert!(!patience.is_over(SECOND, Seqno(5)));
-        patience.was_reset(Seqno(0));
+        patience.ignore_reset(Seqno(0));
         assert!(!patience.is_over(3 * SECOND, Seqno(0)));
         assert!(patience.is_over(3 * SECOND + 1, Seqno(0)));
     }

@@ -45,7 +45,7 @@ impl Engine {
         }
         // Followers come before the next load, and rings emit no more than they have room for.
         let follows = self.expected.load(ordering::Acquire) != 0;
-        if follows || !self.has_lists() || queue.burst.is_now(time::monotonic_ns()) {
+        if follows || !self.has_lists() || queue.burst.count_event(time::monotonic_ns()) {
             self.pump(queue);
             queue.burst.handled(time::monotonic_ns());
             return true;

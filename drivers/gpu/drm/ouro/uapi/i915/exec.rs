@@ -84,7 +84,7 @@ const LOW: u64 = 1 << 32;
 ///
 /// Errors: `EINVAL` for unknown flags and flags of other engines, for a batch that does not lie in
 /// its BO or that the batch writes, and for invalid relocations and addresses; `EPERM` or `ENODEV`
-/// for `SECURE` ([`may_be_secure`]); `EACCES` if another user has a device that does not isolate
+/// for `SECURE` ([`check_secure`]); `EACCES` if another user has a device that does not isolate
 /// users; `ENOENT` for an unknown context, handle or syncobj; `EIO` if the context is banned or the
 /// device is wedged; `ENOSPC` if the BOs do not fit into the address space together; `EAGAIN` on a
 /// non-blocking file with too many requests or checked copies in flight; `EFAULT`, `ENOMEM`,
@@ -100,7 +100,7 @@ pub(super) fn execbuffer2(
     check(arg)?;
     let secure = flags & u64::from(abi::I915_EXEC_SECURE) != 0;
     if secure {
-        may_be_secure(file)?;
+        check_secure(file)?;
     }
 
     let mut after = LazyVec::new();
@@ -248,7 +248,7 @@ fn check(arg: &abi::drm_i915_gem_execbuffer2) -> Result {
 ///
 /// Errors: `ENODEV` on chips whose uAPI has no secure batches any more; `EPERM` if no client may,
 /// or if the file is not the current DRM master's or its process lacks `CAP_SYS_ADMIN`.
-fn may_be_secure(file: &DrmFile) -> Result {
+fn check_secure(file: &DrmFile) -> Result {
     match file.gpu().hardware().generation().secure_batches() {
         SecureBatches::Unknown => Err(ENODEV),
         SecureBatches::Nobody => Err(EPERM),
