@@ -7,7 +7,7 @@ use ouro_core::patience::Patience;
 use ouro_kernel::{fence::Fence, pages::flush_all_caches, release, task::NoReclaim};
 
 use crate::{
-    gem::{leave, State},
+    gem::{migrate, State},
     gpu::Gpu,
     reset::Why,
     submit::{
@@ -84,9 +84,9 @@ impl Gpu {
     /// Moves BOs out of VRAM, which the device is about to lose, while memory for them can be
     /// allocated. User space is frozen. Sleeps.
     ///
-    /// Errors: those of [`leave::rescue`]; `ENOMEM`.
+    /// Errors: those of [`migrate::evict_vram`]; `ENOMEM`.
     pub(crate) fn prepare_suspend(&self) -> Result {
-        leave::rescue(self)?;
+        migrate::evict_vram(self)?;
         self.tables().map_or(Ok(()), |tables| tables.prepare())
     }
 
@@ -97,7 +97,7 @@ impl Gpu {
     pub(crate) fn suspend(&self) -> Result {
         let awake = Awake::new(self.hardware())?;
         // BOs that were on their way to VRAM when the others were moved.
-        leave::rescue(self)?;
+        migrate::evict_vram(self)?;
         let quiet = self.pause_all();
         let quiet = quiet.and_then(|()| self.tables().map_or(Ok(()), |tables| tables.save()));
         // A reset under way ends first; the requests that it wants to run again wait.
@@ -264,7 +264,7 @@ impl Gpu {
     /// device is not accessed after it. Sleeps.
     pub(crate) fn shutdown(&self) {
         self.advance_state(State::Gone);
-        leave::close_windows(self);
+        migrate::revoke_vram_mappings(self);
         if let Some(aperture) = self.aperture() {
             aperture.close();
         }

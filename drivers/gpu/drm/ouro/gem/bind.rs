@@ -91,7 +91,7 @@ pub(crate) fn bind(
         // A purgeable BO gets no address.
         return Err(EFAULT.into());
     }
-    contents::go_back(object, &mut state)?;
+    contents::restore_former(object, &mut state)?;
     let backing = contents::backing_of(object, &mut state)?;
     caches::batch(object, &mut state, &backing)?;
     if let Some(binding) = state.bindings.get(space) {

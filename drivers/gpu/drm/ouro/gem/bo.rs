@@ -462,7 +462,7 @@ impl Bo {
 
 /// Removes user space's mappings of a BO, because the BAR is about to be closed. The device is
 /// marked as gone, so that they are not mapped again.
-pub(crate) fn close_window(object: &Object) {
+pub(crate) fn revoke_mappings(object: &Object) {
     let _state = object.state.lock();
     bind::hide(object);
 }

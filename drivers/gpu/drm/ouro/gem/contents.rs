@@ -26,7 +26,7 @@ use super::{
     bind::BindError,
     bo::{Advice, State},
     caches, early,
-    leave::{self, Attempts},
+    migrate::{self, Attempts},
     region::Region,
     shrink::{Relief, Worth},
     userptr::{self, Pinned},
@@ -105,7 +105,7 @@ pub(super) fn attach_backing(object: &Object, state: &mut State, backing: &Arc<B
 /// If the contents were lost in a move, gives the BO its former memory back; a BO that was to be
 /// cleared has no memory again, and is cleared at the next touch. Only while it is idle. Its
 /// reservation is locked. Errors: `ENOMEM`.
-pub(crate) fn go_back(object: &Object, state: &mut State) -> Result {
+pub(crate) fn restore_former(object: &Object, state: &mut State) -> Result {
     let lost = state.backing.as_ref().filter(|b| b.is_spoiled());
     let Some(lost) = lost.filter(|_| object.resv().test_signaled(Usage::Bookkeep)) else {
         return Ok(());
@@ -270,7 +270,7 @@ pub(super) fn lock_populated_in<'a>(
                     Some(_) => None,
                     None => Some(object.resv().lock(Interruptible::Yes)?),
                 };
-                go_back(object, &mut object.state.lock())?;
+                restore_former(object, &mut object.state.lock())?;
             }
             Ok(backing) => return Ok((state, backing)),
             Err(NoBacking::Failed(e)) if e == ENOMEM => {
@@ -282,7 +282,7 @@ pub(super) fn lock_populated_in<'a>(
             Err(NoBacking::Failed(e)) => return Err(e),
             Err(NoBacking::Full(region)) => {
                 drop(state);
-                leave::make_room(object.gpu(), &region, &mut attempts)?;
+                migrate::make_room(object.gpu(), &region, &mut attempts)?;
             }
         }
     }

@@ -13,7 +13,7 @@ pub(crate) mod caches;
 pub(crate) mod contents;
 mod early;
 pub(crate) mod image;
-pub(crate) mod leave;
+pub(crate) mod migrate;
 pub(crate) mod notes;
 mod ops;
 pub(crate) mod pinning;

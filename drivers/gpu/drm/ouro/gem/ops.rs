@@ -22,7 +22,7 @@ use super::{
     bo::{kind, Advice, Args, Seen, MAX_SIZE},
     caches,
     contents::{self, NoBacking},
-    early, leave,
+    early, migrate,
     region::{Placements, SYSTEM},
     view, Backing, Bo, Object,
 };
@@ -125,7 +125,7 @@ impl gem::DriverObject for Bo {
             return Err(EOPNOTSUPP);
         }
         // Importers access it in system memory only, where it must stay from now on.
-        leave::come_home(object, locked)?;
+        migrate::move_to_system_and_wait(object, locked)?;
         let mut state = object.state.lock();
         let backing = match &state.backing {
             None if state.swapped.is_none() && state.advice == Advice::Need => {
@@ -220,7 +220,7 @@ fn show_page(object: &Object, fault: &mut Fault<'_>) -> core::result::Result<(),
             object.gpu().usable()?;
             if frame.is_none() {
                 drop(state);
-                leave::uncover(object)?;
+                migrate::move_to_system(object)?;
                 continue;
             }
         }

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     gem::{
         bind::{self, BindError, Given},
-        leave::{self, Attempts},
+        migrate::{self, Attempts},
         region::Region,
         Object, Space, Victim,
     },
@@ -188,7 +188,7 @@ fn to_region(
         return Ok(());
     };
     let Some(wanted) = entry.wanted.map(usize::from) else {
-        leave::bring_back(&entry.object, &locked);
+        migrate::restore_placement(&entry.object, &locked);
         return Ok(());
     };
     // Most often it is there. (Contents that were lost on the way are the bind's concern.)
@@ -293,7 +293,7 @@ fn send_away(
         let Some(locked) = set.locked(&victim) else {
             continue;
         };
-        match leave::leave(&victim, &locked, region) {
+        match migrate::evict(&victim, &locked, region) {
             Ok(Some(fence)) => return Stop::Wait(Some(fence)),
             Ok(None) => {}
             Err(e) => return e.into(),

@@ -41,7 +41,7 @@ use super::{
 };
 use crate::{
     gem::{
-        leave::Attempts,
+        migrate::Attempts,
         shrink::Relief,
         userptr::{self, Pinned},
         Object,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Moving BOs between regions (migration). The reasons to move are in [`leave`](crate::gem::leave).
+//! Moving BOs between regions (migration). The reasons to move are in
+//! [`migrate`](crate::gem::migrate).
 //!
 //! A move is a request on an engine that can copy pages, in the kernel's context if the engine has
 //! contexts. It waits for all uses of the BO, and all later uses wait for it: its fence is in the
@@ -147,7 +148,7 @@ fn run(
     gpu.usable()?;
     let engine = copier(gpu).ok_or(ENODEV)?;
     let mut state = object.lock_state();
-    contents::go_back(object, &mut state)?;
+    contents::restore_former(object, &mut state)?;
     if stays(object, &state, to, untouched) {
         return Ok(None);
     }

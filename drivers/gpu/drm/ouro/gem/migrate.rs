@@ -26,12 +26,12 @@ fn start(object: &Object, locked: &Locked<'_>, to: &Arc<Region>) -> Result<Optio
 
 /// Milliseconds for a BO to leave VRAM that the device is about to lose: the requests that use it
 /// may hang and need a reset first.
-const RESCUE_MS: u32 = 30_000;
+const EVICT_MS: u32 = 30_000;
 
 /// Moves a BO to system memory, where the CPU sees all of it. The caller holds no locks.
 ///
 /// Errors: those of [`start`], `ERESTARTSYS`, `EIO` if the device is wedged.
-pub(super) fn uncover(object: &Object) -> Result {
+pub(super) fn move_to_system(object: &Object) -> Result {
     // Without an engine the contents cannot be copied now, but the device may recover.
     object.gpu().working()?;
     let locked = object.resv().lock(Interruptible::Yes)?;
@@ -42,8 +42,8 @@ pub(super) fn uncover(object: &Object) -> Result {
 /// Moves a BO to system memory, where other devices can access it, and waits until it is there.
 /// `locked` is its reservation.
 ///
-/// Errors: those of [`uncover`]; `EIO` also if its contents were lost.
-pub(super) fn come_home(object: &Object, locked: &Locked<'_>) -> Result {
+/// Errors: those of [`move_to_system`]; `EIO` also if its contents were lost.
+pub(super) fn move_to_system_and_wait(object: &Object, locked: &Locked<'_>) -> Result {
     let gpu = object.gpu();
     let system = gpu.regions().first().ok_or(EINVAL)?;
     let away = |b: Arc<Backing>| b.is_hidden() || !b.lives_in(gpu, system);
@@ -64,7 +64,7 @@ pub(super) fn come_home(object: &Object, locked: &Locked<'_>) -> Result {
 /// space is frozen.
 ///
 /// Errors: `EBUSY` if some cannot be moved in time; those of [`start`].
-pub(crate) fn rescue(gpu: &BoDevice) -> Result {
+pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
     let system = gpu.regions().first().ok_or(EINVAL)?;
     for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
         let mut page = 0;
@@ -85,7 +85,7 @@ pub(crate) fn rescue(gpu: &BoDevice) -> Result {
                 }
             };
             if let Some(fence) = left {
-                match fence.wait(Interruptible::No, time::ms(RESCUE_MS))? {
+                match fence.wait(Interruptible::No, time::ms(EVICT_MS))? {
                     Waited::Done(_) => {}
                     Waited::TimedOut => return Err(EBUSY),
                 }
@@ -97,19 +97,19 @@ pub(crate) fn rescue(gpu: &BoDevice) -> Result {
 
 /// Removes user space's mappings of all VRAM, whose BARs are about to be closed. The device is
 /// marked as gone, so that they are not mapped again.
-pub(crate) fn close_windows(gpu: &BoDevice) {
+pub(crate) fn revoke_vram_mappings(gpu: &BoDevice) {
     for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
         let mut page = 0;
         while let Some((next, object)) = region.object_from(page) {
             page = next;
-            bo::close_window(&object);
+            bo::revoke_mappings(&object);
         }
     }
 }
 
 /// Moves a BO back to its preferred region, if it was moved out and there is room again. `locked`
 /// is its reservation. It is no error if it is not moved.
-pub(crate) fn bring_back(object: &Object, locked: &Locked<'_>) {
+pub(crate) fn restore_placement(object: &Object, locked: &Locked<'_>) {
     let gpu = object.gpu();
     let mut placements = object.placements().iter();
     let (Some(best), Some(_)) = (placements.next(), placements.next()) else {
@@ -127,7 +127,7 @@ pub(crate) fn bring_back(object: &Object, locked: &Locked<'_>) {
 ///
 /// Returns the fence of the move; `None` if no region has room. Errors: those of [`start`]; `EIO`
 /// if the device is wedged.
-pub(crate) fn leave(
+pub(crate) fn evict(
     object: &Object,
     locked: &Locked<'_>,
     from: &Arc<Region>,
@@ -169,7 +169,7 @@ pub(super) fn make_room(gpu: &BoDevice, region: &Arc<Region>, attempts: &mut Att
         let Some(locked) = victim.resv().try_lock() else {
             continue;
         };
-        let left = leave(&victim, &locked, region);
+        let left = evict(&victim, &locked, region);
         drop(locked);
         if let Ok(Some(fence)) = left {
             fence.wait(Interruptible::Yes, FOREVER)?;
