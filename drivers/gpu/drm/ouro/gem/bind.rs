@@ -108,7 +108,7 @@ pub(crate) fn bind(
         state.bindings.remove(space);
     }
     let who = Resident::Object(object.downgrade());
-    let owner = Owner::Tenant(&who);
+    let owner = Owner::Evictable(&who);
     state.bindings.make_room()?;
     let binding = backing.bind_object(object.gpu(), space, place, pad, owner, state.cache)?;
     let addr = binding.addr();

@@ -18,7 +18,7 @@ use super::{
     region::{Local, Reach, Region, Store},
     Bo,
 };
-use crate::vm::population::Departed;
+use crate::vm::allocator::RemovedNode;
 
 /// CPU access to a region's memory. Offsets are in bytes from the region's start.
 #[derive(Clone, Copy)]
@@ -220,12 +220,12 @@ impl Drop for Blocks {
             return;
         };
         for (first, count) in self.runs.iter() {
-            let departed: Departed<Weak<Bo>> =
+            let removed: RemovedNode<Weak<Bo>> =
                 blocky
-                    .population
+                    .ranges
                     .lock()
-                    .give((*first).into(), (*count).into(), Colour::Plain);
-            drop(departed);
+                    .release((*first).into(), (*count).into(), Colour::Plain);
+            drop(removed);
         }
     }
 }

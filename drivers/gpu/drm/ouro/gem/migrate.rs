@@ -159,7 +159,11 @@ pub(crate) fn evict(
 pub(super) fn make_room(gpu: &BoDevice, region: &Arc<Region>, attempts: &mut Attempts) -> Result {
     gpu.usable()?;
     // Twice around the clock: in the first round, recently used BOs are spared.
-    for _ in 0..region.population().saturating_add(1).saturating_mul(2) {
+    for _ in 0..region
+        .allocated_ranges()
+        .saturating_add(1)
+        .saturating_mul(2)
+    {
         let Some(victim) = region.next_victim() else {
             continue;
         };

@@ -22,7 +22,7 @@ use ouro_kernel::{gem::Weak, mmio::Bar, pages::DmaPages, pci::DmaDevice, task, C
 use super::{blocks::Blocks, Bo, BoDevice, Object};
 use crate::{
     look::PLANES,
-    vm::population::{Entrance, Population},
+    vm::allocator::{RangeAllocator, ReservedNode},
 };
 
 /// Most regions of a device.
@@ -202,7 +202,7 @@ impl Store {
 pub(super) struct Blocky {
     pub(super) store: Store,
     #[pin]
-    pub(super) population: Mutex<Population<Weak<Bo>>>,
+    pub(super) ranges: Mutex<RangeAllocator<Weak<Bo>>>,
 }
 
 /// A region.
@@ -271,7 +271,7 @@ impl Region {
         let blocks = KBox::pin_init(
             try_pin_init!(Blocky {
                 store,
-                population <- new_mutex!(Population::new(0..u64::from(pages))?, "ouro_region"),
+                ranges <- new_mutex!(RangeAllocator::new(0..u64::from(pages))?, "ouro_region"),
             }? Error),
             GFP_KERNEL,
         )?;
@@ -290,11 +290,11 @@ impl Region {
             return Ok(());
         };
         let pages = u64::from(blocky.store.pages());
-        let mut population = blocky.population.lock();
+        let mut ranges = blocky.ranges.lock();
         for range in lit.iter() {
             let end = range.end.min(pages);
             if range.start < end {
-                population.take_at(range.start, end - range.start, Colour::Plain)?;
+                ranges.take_at(range.start, end - range.start, Colour::Plain)?;
             }
         }
         Ok(())
@@ -350,7 +350,7 @@ impl Region {
     /// Returns the number of free bytes, if that is known.
     pub(crate) fn free(&self) -> Option<u64> {
         let blocks = self.blocks.as_ref()?;
-        Some(blocks.population.lock().free() * u64::from(PAGE_SIZE))
+        Some(blocks.ranges.lock().free() * u64::from(PAGE_SIZE))
     }
 
     /// Allocates pages for a BO, in as few pieces as possible; in one piece if the chip needs that.
@@ -375,9 +375,9 @@ impl Region {
         while blocks.len() < pages {
             piece = piece.min(pages - blocks.len());
             blocks.make_room()?;
-            let entrance = Entrance::new(object.downgrade())?;
+            let node = ReservedNode::new(object.downgrade())?;
             let taken = {
-                let mut population = blocky.population.lock();
+                let mut ranges = blocky.ranges.lock();
                 let anywhere = Want {
                     size: piece.into(),
                     align: (object.align() / u64::from(PAGE_SIZE)).max(grain.into()),
@@ -391,9 +391,9 @@ impl Region {
                     },
                     ..anywhere
                 };
-                let taken = population.take(&[best, anywhere], Colour::Plain);
+                let taken = ranges.take(&[best, anywhere], Colour::Plain);
                 if let Ok(first) = taken {
-                    population.enter(first, piece.into(), Colour::Plain, entrance);
+                    ranges.insert_owner(first, piece.into(), Colour::Plain, node);
                 }
                 taken
             };
@@ -412,23 +412,23 @@ impl Region {
         Ok(blocks)
     }
 
-    /// Returns the next BO to evict: as [`Population::next_victim`].
+    /// Returns the next BO to evict: as [`RangeAllocator::next_victim`].
     pub(crate) fn next_victim(&self) -> Option<ARef<Object>> {
-        self.blocks.as_ref()?.population.lock().next_victim()
+        self.blocks.as_ref()?.ranges.lock().next_victim()
     }
 
     /// Returns the first BO that starts at `page` or later, and the page behind its first one;
     /// `None` if there is none.
     pub(super) fn object_from(&self, page: u32) -> Option<(u32, ARef<Object>)> {
         let blocks = self.blocks.as_ref()?;
-        let (start, object) = blocks.population.lock().resident_from(page.into())?;
+        let (start, object) = blocks.ranges.lock().first_owner_from(page.into())?;
         Some(((start as u32).wrapping_add(1), object))
     }
 
     /// Returns the number of allocated pieces, an upper limit of the number of BOs.
-    pub(crate) fn population(&self) -> usize {
+    pub(crate) fn allocated_ranges(&self) -> usize {
         self.blocks
             .as_ref()
-            .map_or(0, |b| b.population.lock().taken())
+            .map_or(0, |b| b.ranges.lock().allocated_ranges())
     }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! The tenants of address spaces, which can be evicted: BOs, context images, and page directories.
+//! The owners of ranges of address spaces: BOs, context images, and page directories. All of them
+//! can be evicted.
 //! The type aliases are the [`vm`](crate::vm) types that the rest of the driver uses.
 
 use kernel::sync::{aref::ARef, Arc};
 use ouro_kernel::gem::Weak;
 
 use super::{pinning::Evictable, Bo, Object};
-use crate::vm::{self, population::Tenant};
+use crate::vm::{self, allocator::RangeOwner};
 
-/// A tenant of an address space.
+/// An owner of a range of an address space.
 #[derive(Clone)]
 pub(crate) enum Resident {
     /// A BO; its address does not keep it alive.
@@ -18,7 +19,7 @@ pub(crate) enum Resident {
     Hidden(Arc<dyn Evictable>),
 }
 
-/// A tenant to evict.
+/// An owner to evict.
 pub(crate) enum Victim {
     /// A BO.
     Object(ARef<Object>),
@@ -26,8 +27,8 @@ pub(crate) enum Victim {
     Hidden(Arc<dyn Evictable>),
 }
 
-impl Tenant for Resident {
-    type Kept = Victim;
+impl RangeOwner for Resident {
+    type Strong = Victim;
 
     fn upgrade(&self) -> Option<Victim> {
         match self {
@@ -37,9 +38,9 @@ impl Tenant for Resident {
     }
 }
 
-/// The tenants of a region of memory are BOs.
-impl Tenant for Weak<Bo> {
-    type Kept = ARef<Object>;
+/// The owners of ranges of a memory region are BOs.
+impl RangeOwner for Weak<Bo> {
+    type Strong = ARef<Object>;
 
     fn upgrade(&self) -> Option<ARef<Object>> {
         Weak::upgrade(self)

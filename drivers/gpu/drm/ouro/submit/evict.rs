@@ -25,7 +25,7 @@ use crate::{
         region::Region,
         Object, Space, Victim,
     },
-    vm::{population::Occupant, Place},
+    vm::{allocator::RangeUse, Place},
 };
 
 /// Most BOs that a batch may move out of a region for speed alone: it could run without that.
@@ -75,7 +75,7 @@ pub(crate) struct Tries {
     sendings: u32,
     /// How many retries for memory that is about to become free are left.
     looks: u32,
-    /// How many retries are left for an address whose occupant has just gone.
+    /// How many retries are left for an address whose owner has just gone.
     vanished: u32,
 }
 
@@ -218,8 +218,8 @@ fn to_region(
     }
 }
 
-/// Evicts the occupant of a fixed BO's addresses, or a neighbour that the BO must not have. Returns
-/// false if the occupant cannot move, or if there is none and something else than addresses is
+/// Evicts the owner of a fixed BO's addresses, or a neighbour that the BO must not have. Returns
+/// false if the owner cannot move, or if there is none and something else than addresses is
 /// missing.
 fn vacate(
     space: &Arc<Space>,
@@ -233,17 +233,17 @@ fn vacate(
         return Ok(false);
     };
     let pages = entry.object.bytes().max(entry.pad) / 4096;
-    let victim = match space.occupant(addr, pages, entry.object.cache()) {
-        Occupant::Kept(Victim::Object(object)) => object,
+    let victim = match space.range_use(addr, pages, entry.object.cache()) {
+        RangeUse::Evictable(Victim::Object(object)) => object,
         // An image or directory in use may stay so: an idle engine keeps its last context.
-        Occupant::Kept(Victim::Hidden(hidden)) => return Ok(hidden.evict()),
-        Occupant::Leaving => return Err(Stop::Wait(None)),
-        // The occupant has gone since the bind failed, or there is no memory for page tables.
-        Occupant::Nobody if *vanished != 0 => {
+        RangeUse::Evictable(Victim::Hidden(hidden)) => return Ok(hidden.evict()),
+        RangeUse::Dying => return Err(Stop::Wait(None)),
+        // The owner has gone since the bind failed, or there is no memory for page tables.
+        RangeUse::Free if *vanished != 0 => {
             *vanished -= 1;
             return Err(Stop::Wait(None));
         }
-        Occupant::Nobody | Occupant::Fixed => return Ok(false),
+        RangeUse::Free | RangeUse::Pinned => return Ok(false),
     };
     if let Some(own) = entries.iter_mut().find(|e| same(&e.object, &victim)) {
         if own.placed {
@@ -279,7 +279,11 @@ fn send_away(
     }
     let mut contended = false;
     // Twice around the clock: in the first round, recently used BOs are spared.
-    for _ in 0..region.population().saturating_add(1).saturating_mul(2) {
+    for _ in 0..region
+        .allocated_ranges()
+        .saturating_add(1)
+        .saturating_mul(2)
+    {
         let Some(victim) = region.next_victim() else {
             continue;
         };
@@ -320,7 +324,7 @@ fn evict(
     let mut busy = None;
     let mut contended = false;
     // Twice around the clock: in the first round, recently used BOs are spared.
-    for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
+    for _ in 0..space.allocated_ranges().saturating_add(1).saturating_mul(2) {
         // At the end of the space the clock hand returns to the start.
         let victim = match space.next_victim() {
             Some(Victim::Object(object)) => object,
@@ -360,7 +364,7 @@ fn evict(
     match busy {
         Some(object) => Err(wait_for(&object)),
         // Locks are released soon, and departing mappings are gone soon.
-        None if contended || space.anybody_leaves() => Err(Stop::Wait(None)),
+        None if contended || space.has_dying_owner() => Err(Stop::Wait(None)),
         None => Ok(false),
     }
 }
@@ -388,7 +392,7 @@ pub(super) fn evict_one(gpu: &Executor, within: (u64, u64)) -> bool {
         return true;
     }
     let space = gpu.space();
-    for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
+    for _ in 0..space.allocated_ranges().saturating_add(1).saturating_mul(2) {
         let victim = match space.next_victim_in(within) {
             Some(Victim::Object(object)) => object,
             Some(Victim::Hidden(hidden)) => {
@@ -415,7 +419,7 @@ pub(super) fn evict_one(gpu: &Executor, within: (u64, u64)) -> bool {
 
 /// Unbinds all BOs, images and directories that are idle and not locked. The caller holds no locks.
 pub(crate) fn evict_all(space: &Arc<Space>) {
-    for _ in 0..space.population().saturating_add(1) {
+    for _ in 0..space.allocated_ranges().saturating_add(1) {
         match space.next_victim() {
             Some(Victim::Object(object)) => {
                 let locked = object.resv().try_lock();

@@ -35,7 +35,7 @@ impl WorkItem for Emptying {
 
     fn run(this: Arc<Emptying>) {
         let space = &this.space;
-        for _ in 0..space.population().saturating_add(1).saturating_mul(2) {
+        for _ in 0..space.allocated_ranges().saturating_add(1).saturating_mul(2) {
             if let Some(Victim::Object(object)) = space.next_victim() {
                 bind::forget(&object, space);
             }

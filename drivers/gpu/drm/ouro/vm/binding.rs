@@ -8,10 +8,10 @@
 use kernel::sync::Arc;
 use ouro_hw::types::{GgttAddr, GpuAddr};
 
-use super::{population::Tenant, Mapping, Space};
+use super::{allocator::RangeOwner, Mapping, Space};
 
 /// The address of a BO; it ends on drop.
-pub(crate) enum Binding<T: Tenant> {
+pub(crate) enum Binding<T: RangeOwner> {
     /// A range of the space, with PTEs.
     Mapped(Mapping<T>),
     /// VRAM that is reached without PTEs.
@@ -23,7 +23,7 @@ pub(crate) enum Binding<T: Tenant> {
     },
 }
 
-impl<T: Tenant> Binding<T> {
+impl<T: RangeOwner> Binding<T> {
     /// Returns the address of its first byte.
     pub(crate) fn addr(&self) -> GpuAddr {
         match self {

@@ -4,12 +4,12 @@
 
 use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc};
 
-use super::{population::Tenant, Binding, Space};
+use super::{allocator::RangeOwner, Binding, Space};
 
 /// The bindings, each in another space. Mostly there is one.
-pub(crate) struct Bindings<T: Tenant>(KVec<Binding<T>>);
+pub(crate) struct Bindings<T: RangeOwner>(KVec<Binding<T>>);
 
-impl<T: Tenant> Bindings<T> {
+impl<T: RangeOwner> Bindings<T> {
     /// Creates an empty list.
     pub(crate) const fn new() -> Self {
         Self(KVec::new())
@@ -58,7 +58,7 @@ impl<T: Tenant> Bindings<T> {
     }
 }
 
-impl<T: Tenant> Default for Bindings<T> {
+impl<T: RangeOwner> Default for Bindings<T> {
     fn default() -> Self {
         Self::new()
     }

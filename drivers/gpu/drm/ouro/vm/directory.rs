@@ -28,8 +28,8 @@ use ouro_hw::{
 use ouro_kernel::{mmio, pages::DmaPages, pci::DmaDevice, Caching};
 
 use super::{
+    allocator::RangeOwner,
     global::system,
-    population::Tenant,
     space::{Own, Space},
 };
 
@@ -150,7 +150,7 @@ impl Directory {
     }
 }
 
-impl<T: Tenant> Space<T> {
+impl<T: RangeOwner> Space<T> {
     /// Writes the directory to the slots of `global` from `slot` on, which the caller has
     /// allocated, until [`unbind_directory`](Self::unbind_directory). Errors: `EINVAL` if the space
     /// has no directory of its own.

@@ -19,8 +19,8 @@ use ouro_hw::{
 use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 
 use super::{
+    allocator::{RangeAllocator, RangeOwner},
     entries::{in_runs, Entries, RUN},
-    population::{Population, Tenant},
     space::Reach,
 };
 use crate::{
@@ -52,14 +52,14 @@ pub(super) struct Global {
 
 impl Global {
     /// Creates the scratch page and the aliasing PPGTT. The GGTT slots of its directory are taken
-    /// from `population`. The PTEs of `lit` stay as they are. Nothing is written to the device
+    /// from `ranges`. The PTEs of `lit` stay as they are. Nothing is written to the device
     /// before [`begin`](Self::begin).
     ///
     /// Errors: `ENOSPC`, `ENOMEM`.
     pub(super) fn new(
         hardware: &Hardware,
         dma: &Arc<DmaDevice>,
-        population: &mut Population<impl Tenant>,
+        ranges: &mut RangeAllocator<impl RangeOwner>,
         lit: &EntryRanges,
     ) -> Result<Self> {
         let topology = hardware.topology();
@@ -86,7 +86,7 @@ impl Global {
                 align: u64::from(align),
                 within: (kernel_start(entries), u64::MAX),
             };
-            let slot = population.take(&[want], Colour::Plain)? as u32;
+            let slot = ranges.take(&[want], Colour::Plain)? as u32;
             directory = Some(GgttAddr(slot.wrapping_mul(PAGE_SIZE)));
         }
         let this = Self {

@@ -2,6 +2,7 @@
 
 //! Address spaces: allocation of addresses, and page tables.
 
+pub(crate) mod allocator;
 mod binding;
 mod bindings;
 mod directory;
@@ -9,7 +10,6 @@ mod entries;
 mod global;
 mod levels;
 mod place;
-pub(crate) mod population;
 pub(crate) mod space;
 mod store;
 

@@ -25,11 +25,11 @@ use ouro_hw::{
 use ouro_kernel::pci::DmaDevice;
 
 use super::{
+    allocator::{RangeAllocator, RangeOwner, RangeUse, RemovedNode, ReservedNode},
     directory::Directory,
     global::{streams, Global},
     levels::Levels,
     place::Place,
-    population::{Departed, Entrance, Occupant, Population, Tenant},
     store::{TableStore, Whose},
 };
 use crate::{hardware::Hardware, look::Lit};
@@ -44,15 +44,15 @@ pub(super) enum Reach {
 }
 
 /// The owner of mapped pages.
-pub(crate) enum Owner<'a, T: Tenant> {
+pub(crate) enum Owner<'a, T: RangeOwner> {
     /// The kernel: user batches cannot reach the pages.
     Kernel,
     /// The kernel's commands, a ring or copies of checked batches: the device only reads them, and
     /// only the CPU writes them. The PTEs are read-only if the format supports that.
     Commands,
-    /// A tenant, which can be evicted. User batches reach the pages.
-    Tenant(&'a T),
-    /// A tenant, whose pages user batches cannot reach.
+    /// An owner that can be evicted. User batches reach the pages.
+    Evictable(&'a T),
+    /// As `Evictable`, but user batches cannot reach the pages.
     Hidden(&'a T),
     /// A BO that is being moved. The engine that copies may go through any table.
     Move,
@@ -61,13 +61,13 @@ pub(crate) enum Owner<'a, T: Tenant> {
     View,
 }
 
-impl<T: Tenant> Clone for Owner<'_, T> {
+impl<T: RangeOwner> Clone for Owner<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Tenant> Copy for Owner<'_, T> {}
+impl<T: RangeOwner> Copy for Owner<'_, T> {}
 
 /// The properties of all PTEs of a mapping.
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ impl Looks {
 }
 
 /// The page tables of a PPGTT.
-pub(super) enum Own<T: Tenant> {
+pub(super) enum Own<T: RangeOwner> {
     /// Multi-level tables in VRAM.
     Levels(Levels),
     /// A directory, and its GGTT slots while it has some.
@@ -97,15 +97,15 @@ pub(super) enum Own<T: Tenant> {
 }
 
 /// The state under the lock.
-pub(super) struct Inner<T: Tenant> {
-    population: Population<T>,
+pub(super) struct Inner<T: RangeOwner> {
+    ranges: RangeAllocator<T>,
     /// The page tables, if it is a PPGTT.
     pub(super) own: Option<Own<T>>,
 }
 
 /// An address space.
 #[pin_data]
-pub(crate) struct Space<T: Tenant> {
+pub(crate) struct Space<T: RangeOwner> {
     pub(super) hardware: Arc<Hardware>,
     /// The GGTT, if it is the global space.
     global: Option<Global>,
@@ -119,7 +119,7 @@ pub(crate) struct Space<T: Tenant> {
 }
 
 /// A mapped range of a space. On drop, it is unmapped and freed.
-pub(crate) struct Mapping<T: Tenant> {
+pub(crate) struct Mapping<T: RangeOwner> {
     space: Arc<Space<T>>,
     /// First page, and number of pages.
     first: u64,
@@ -131,7 +131,7 @@ pub(crate) struct Mapping<T: Tenant> {
     ended: bool,
 }
 
-impl<T: Tenant> Mapping<T> {
+impl<T: RangeOwner> Mapping<T> {
     /// Returns its address.
     pub(crate) fn addr(&self) -> GpuAddr {
         GpuAddr(self.first * u64::from(PAGE_SIZE))
@@ -159,28 +159,28 @@ impl<T: Tenant> Mapping<T> {
             let Some(mut inner) = self.space.inner.try_lock() else {
                 return false;
             };
-            let departed = self.space.take_out(&mut inner, self);
+            let removed = self.space.take_out(&mut inner, self);
             self.ended = true;
             drop(inner);
-            drop(departed);
+            drop(removed);
         }
         true
     }
 }
 
-impl<T: Tenant> Drop for Mapping<T> {
+impl<T: RangeOwner> Drop for Mapping<T> {
     fn drop(&mut self) {
         if !self.ended {
             // Under the lock: `restore()` must not write the PTEs again that are removed here.
             let mut inner = self.space.inner.lock();
-            let departed = self.space.take_out(&mut inner, self);
+            let removed = self.space.take_out(&mut inner, self);
             drop(inner);
-            drop(departed);
+            drop(removed);
         }
     }
 }
 
-impl<T: Tenant> Space<T> {
+impl<T: RangeOwner> Space<T> {
     /// Creates the global space of a device: scratch page, aliasing PPGTT, and the slots of its
     /// directory.
     ///
@@ -196,23 +196,20 @@ impl<T: Tenant> Space<T> {
         // Page 0 stays free, so that an address of zero is always a mistake. So does the last page,
         // because engines prefetch beyond it: the upstream driver has seen them hang there.
         let within = 1..entries.saturating_sub(1);
-        let mut population = Population::new(within.clone())?;
+        let mut ranges = RangeAllocator::new(within.clone())?;
         for range in lit.entries.iter() {
             let (first, end) = (range.start.max(within.start), range.end.min(within.end));
             if first < end {
-                population.take_at(first, end - first, Colour::Plain)?;
+                ranges.take_at(first, end - first, Colour::Plain)?;
             }
         }
         let image = lit.image.start.max(within.start)..lit.image.end.min(within.end);
         for range in lit.entries.rest(image) {
-            population.take_at(range.start, range.end - range.start, Colour::Plain)?;
+            ranges.take_at(range.start, range.end - range.start, Colour::Plain)?;
         }
-        let global = Global::new(&hardware, dma, &mut population, &lit.entries)?;
+        let global = Global::new(&hardware, dma, &mut ranges, &lit.entries)?;
         let format = hardware.topology().pages;
-        let inner = Inner {
-            population,
-            own: None,
-        };
+        let inner = Inner { ranges, own: None };
         let this = Self::with(hardware, Some(global), format, inner, entries)?;
         if let Some(global) = &this.global {
             global
@@ -238,7 +235,7 @@ impl<T: Tenant> Space<T> {
                 let pages = (1u64 << (bits - PAGE_SIZE.ilog2() as u8)) - u64::from(kept);
                 let levels = Levels::new(store.ok_or(ENODEV)?, whose, dma, tables, bits)?;
                 let inner = Inner {
-                    population: Population::new(0..pages)?,
+                    ranges: RangeAllocator::new(0..pages)?,
                     own: Some(Own::Levels(levels)),
                 };
                 Self::with(hardware, None, tables, inner, pages)
@@ -250,13 +247,13 @@ impl<T: Tenant> Space<T> {
                 // pages.
                 let pages = reach.min(topology.gtt_entries.into());
                 let directory = Directory::new(dma, format, directories)?;
-                let mut population = Population::new(1..pages.saturating_sub(1))?;
+                let mut ranges = RangeAllocator::new(1..pages.saturating_sub(1))?;
                 if let Some(kernel) = streams(topology) {
                     let count = kernel.end - kernel.start;
-                    population.take_at(kernel.start, count, Colour::Plain)?;
+                    ranges.take_at(kernel.start, count, Colour::Plain)?;
                 }
                 let inner = Inner {
-                    population,
+                    ranges,
                     own: Some(Own::Directory(directory, None)),
                 };
                 Self::with(hardware, None, format, inner, pages)
@@ -330,7 +327,7 @@ impl<T: Tenant> Space<T> {
 
     /// Returns the number of free bytes.
     pub(crate) fn free(&self) -> u64 {
-        self.inner.lock().population.free() * u64::from(PAGE_SIZE)
+        self.inner.lock().ranges.free() * u64::from(PAGE_SIZE)
     }
 
     /// Writes the GGTT again, after the device has lost it. Pages that were unmapped meanwhile stay
@@ -381,15 +378,15 @@ impl<T: Tenant> Space<T> {
             Owner::Kernel | Owner::Commands | Owner::Hidden(_) => {
                 self.global.as_ref().map_or(0, |g| g.kernel_start())
             }
-            Owner::Tenant(_) | Owner::Move => {
+            Owner::Evictable(_) | Owner::Move => {
                 self.hardware.topology().aperture / u64::from(PAGE_SIZE)
             }
             Owner::View => 0,
         };
-        let (reach, entrance) = match owner {
+        let (reach, node) = match owner {
             Owner::Kernel | Owner::Commands | Owner::View => (Reach::Kernel, None),
-            Owner::Tenant(who) => (Reach::Everyone, Some(Entrance::new(who.clone())?)),
-            Owner::Hidden(who) => (Reach::Kernel, Some(Entrance::new(who.clone())?)),
+            Owner::Evictable(who) => (Reach::Everyone, Some(ReservedNode::new(who.clone())?)),
+            Owner::Hidden(who) => (Reach::Kernel, Some(ReservedNode::new(who.clone())?)),
             Owner::Move => (Reach::Everyone, None),
         };
         let colour = self.colour(looks.cache);
@@ -410,12 +407,12 @@ impl<T: Tenant> Space<T> {
                     };
                     let whole = rather.filter(|addr| addr.0 % unit == 0);
                     let there = whole.and_then(|addr| from(above).at(addr.0 / unit));
-                    match there.map(|first| inner.population.take_at(first, count, colour)) {
+                    match there.map(|first| inner.ranges.take_at(first, count, colour)) {
                         Some(Ok(first)) => first,
                         // An address of zero is only given out if the caller demands it.
                         _ => {
                             let places = [from(above.max(1)), from(1)];
-                            inner.population.take(&places, colour)?
+                            inner.ranges.take(&places, colour)?
                         }
                     }
                 }
@@ -424,11 +421,11 @@ impl<T: Tenant> Space<T> {
                         return Err(EINVAL);
                     }
                     let first = addr.0 / u64::from(PAGE_SIZE);
-                    inner.population.take_at(first, count, colour)?
+                    inner.ranges.take_at(first, count, colour)?
                 }
             };
-            if let Some(entrance) = entrance {
-                inner.population.enter(first, count, colour, entrance);
+            if let Some(node) = node {
+                inner.ranges.insert_owner(first, count, colour, node);
             }
             first
         };
@@ -514,42 +511,42 @@ impl<T: Tenant> Space<T> {
         }
     }
 
-    /// Returns an occupant that is in the way of `count` pages of a cache level at `addr`.
-    pub(crate) fn occupant(
+    /// Returns the use of `count` pages at `addr` for a mapping of a cache level: as
+    /// [`RangeAllocator::range_use`].
+    pub(crate) fn range_use(
         &self,
         addr: GpuAddr,
         count: u64,
         cache: CacheLevel,
-    ) -> Occupant<T::Kept> {
+    ) -> RangeUse<T::Strong> {
         let (first, colour) = (addr.0 / u64::from(PAGE_SIZE), self.colour(cache));
         let inner = self.inner.lock();
-        inner.population.occupant(first, count, colour)
+        inner.ranges.range_use(first, count, colour)
     }
 
-    /// Returns whether an occupant is being destroyed and still has addresses. Linear in the
-    /// occupants.
-    pub(crate) fn anybody_leaves(&self) -> bool {
-        self.inner.lock().population.anybody_leaves()
+    /// Returns whether an owner is being destroyed and still has addresses. Linear in the ranges.
+    pub(crate) fn has_dying_owner(&self) -> bool {
+        self.inner.lock().ranges.has_dying_owner()
     }
 
-    /// Returns the next victim: as [`Population::next_victim`].
-    pub(crate) fn next_victim(&self) -> Option<T::Kept> {
-        self.inner.lock().population.next_victim()
+    /// Returns the next victim: as [`RangeAllocator::next_victim`].
+    pub(crate) fn next_victim(&self) -> Option<T::Strong> {
+        self.inner.lock().ranges.next_victim()
     }
 
     /// Returns the next victim whose first page is in a range of bytes: as
     /// [`next_victim`](Self::next_victim).
-    pub(crate) fn next_victim_in(&self, (start, end): (u64, u64)) -> Option<T::Kept> {
+    pub(crate) fn next_victim_in(&self, (start, end): (u64, u64)) -> Option<T::Strong> {
         let pages = start / u64::from(PAGE_SIZE)..end / u64::from(PAGE_SIZE);
-        self.inner.lock().population.next_victim_in(&pages)
+        self.inner.lock().ranges.next_victim_in(&pages)
     }
 
-    /// Returns the number of allocated ranges, an upper limit of the number of occupants.
-    pub(crate) fn population(&self) -> usize {
-        self.inner.lock().population.taken()
+    /// Returns the number of allocated ranges, an upper limit of the number of owners.
+    pub(crate) fn allocated_ranges(&self) -> usize {
+        self.inner.lock().ranges.allocated_ranges()
     }
 
-    fn take_out(&self, inner: &mut Inner<T>, mapping: &Mapping<T>) -> Departed<T> {
+    fn take_out(&self, inner: &mut Inner<T>, mapping: &Mapping<T>) -> RemovedNode<T> {
         let Mapping {
             first,
             count,
@@ -567,6 +564,6 @@ impl<T: Tenant> Space<T> {
             None => {}
         }
         self.hardware.gtt_written();
-        inner.population.give(first, count, colour)
+        inner.ranges.release(first, count, colour)
     }
 }

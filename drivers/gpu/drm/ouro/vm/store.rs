@@ -25,7 +25,7 @@ use ouro_core::{
 use ouro_hw::types::{CacheLevel, DmaAddr, MemoryKind, Page, PAGE_SIZE};
 use ouro_kernel::mmio::{self, Bar};
 
-use super::population::Population;
+use super::allocator::RangeAllocator;
 
 /// Size of an entry in bytes.
 const ENTRY: usize = 8;
@@ -103,7 +103,7 @@ impl Whose {
 
 /// The state under the lock.
 struct Inner {
-    population: Population<()>,
+    ranges: RangeAllocator<()>,
     /// Number of free pages.
     free: usize,
     /// Number of pages that are left to the kernel's space, and of those that it has.
@@ -151,7 +151,7 @@ impl TableStore {
     pub(crate) fn new(window: Bar, at: u64) -> Result<Arc<Self>> {
         let pages = window.len() / PAGE_SIZE as usize;
         let inner = Inner {
-            population: Population::new(0..pages as u64)?,
+            ranges: RangeAllocator::new(0..pages as u64)?,
             free: pages,
             // A small store is shared.
             reserved: RESERVED.min(pages / 2),
@@ -282,7 +282,7 @@ impl TableStore {
                 return Err(ENOSPC);
             }
         }
-        let page = inner.population.take(&[want], Colour::Plain)?;
+        let page = inner.ranges.take(&[want], Colour::Plain)?;
         inner.mark(page, true);
         inner.free = inner.free.saturating_sub(1);
         match whose {
@@ -339,8 +339,8 @@ impl Drop for Table {
             Whose::Kernel => inner.kernels = inner.kernels.saturating_sub(1),
             Whose::Client(share) => drop(share.tables.fetch_sub(1, ordering::Relaxed)),
         }
-        let departed = inner.population.give(self.page, 1, Colour::Plain);
+        let removed = inner.ranges.release(self.page, 1, Colour::Plain);
         drop(inner);
-        drop(departed);
+        drop(removed);
     }
 }

@@ -26,7 +26,7 @@ use ouro_kernel::{
 };
 
 use super::{bind, bo::kind, caches, contents, BoDevice, Object, Victim};
-use crate::vm::population::Occupant;
+use crate::vm::allocator::RangeUse;
 use aperture::{Refused, Shape};
 
 /// How often the whole aperture is searched. BOs that are in the way because they are locked or
@@ -137,8 +137,8 @@ impl Search {
         let start = GpuAddr(u64::from(at) * u64::from(PAGE_SIZE));
         let mut moved = false;
         // Where neighbours may not differ, the aperture shows only uncached BOs.
-        let occupant = || gpu.space().occupant(start, pages.into(), CacheLevel::None);
-        while let Occupant::Kept(victim) = occupant() {
+        let in_the_way = || gpu.space().range_use(start, pages.into(), CacheLevel::None);
+        while let RangeUse::Evictable(victim) = in_the_way() {
             let object = match victim {
                 Victim::Object(object) => object,
                 Victim::Hidden(hidden) if hidden.evict() => {
