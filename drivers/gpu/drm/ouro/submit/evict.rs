@@ -29,18 +29,18 @@ use crate::{
 };
 
 /// Most BOs that a batch may move out of a region for speed alone: it could run without that.
-const MAX_SENDINGS: u32 = 8;
+const MAX_EVICTIONS: u32 = 8;
 /// Most retries for memory or addresses that are about to become free.
 const MAX_LOOKS: u32 = 200;
 
 /// The batch's own BOs, which are not evicted for it.
 #[derive(Default)]
-struct Own {
+struct BatchObjects {
     /// Their addresses, sorted; empty until a BO of others is looked for, since most batches fit.
     sorted: KVVec<usize>,
 }
 
-impl Own {
+impl BatchObjects {
     fn address(object: &ARef<Object>) -> usize {
         core::ptr::from_ref::<Object>(object).addr()
     }
@@ -67,12 +67,12 @@ impl Own {
 
 /// The progress of a batch's attempts to find room.
 pub(crate) struct Tries {
-    own: Own,
+    own: BatchObjects,
     /// Whether its own BOs were unbound to be packed again.
     scattered: bool,
     attempts: Attempts,
     /// How many BOs of others it may still move out of a region.
-    sendings: u32,
+    evictions: u32,
     /// How many retries for memory that is about to become free are left.
     looks: u32,
     /// How many retries are left for an address whose owner has just gone.
@@ -82,10 +82,10 @@ pub(crate) struct Tries {
 impl Tries {
     pub(crate) fn new() -> Self {
         Self {
-            own: Own::default(),
+            own: BatchObjects::default(),
             scattered: false,
             attempts: Attempts::new(),
-            sendings: MAX_SENDINGS,
+            evictions: MAX_EVICTIONS,
             looks: MAX_LOOKS,
             vanished: MAX_LOOKS,
         }
@@ -144,7 +144,9 @@ fn place_one(
             }
             Err(BindError::Busy) => return Err(wait_for(&entry.object)),
             Err(BindError::Moving) => return Err(wait_for_up_to(&entry.object, Usage::Kernel)),
-            Err(BindError::Full(region)) => return Err(send_away(&region, entries, i, set, tries)),
+            Err(BindError::Full(region)) => {
+                return Err(evict_from_region(&region, entries, i, set, tries))
+            }
             Err(BindError::Failed(e)) if e == ENOSPC => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
         }
@@ -199,8 +201,8 @@ fn to_region(
         return Ok(());
     };
     match moves::move_or_populate(gpu, &entry.object, &locked, region) {
-        Err(e) if e == ENOSPC && tries.sendings != 0 => {
-            let stop = match send_away(region, entries, i, set, tries) {
+        Err(e) if e == ENOSPC && tries.evictions != 0 => {
+            let stop = match evict_from_region(region, entries, i, set, tries) {
                 // No BO can leave.
                 Stop::Failed(e) if e == ENOMEM => return Ok(()),
                 stop => stop,
@@ -210,7 +212,7 @@ fn to_region(
                 Stop::Wait(None) if tries.looks != 0 && !gpu.runner().is_empty() => {
                     tries.looks -= 1
                 }
-                _ => tries.sendings -= 1,
+                _ => tries.evictions -= 1,
             }
             Err(stop)
         }
@@ -267,7 +269,7 @@ fn vacate(
 }
 
 /// Moves a BO of others out of a full region. Returns what to wait for.
-fn send_away(
+fn evict_from_region(
     region: &Arc<Region>,
     entries: &[Entry],
     i: usize,
@@ -315,7 +317,7 @@ fn evict(
     space: &Arc<Space>,
     entries: &[Entry],
     set: &mut LockedSet<Object>,
-    own: &mut Own,
+    own: &mut BatchObjects,
 ) -> core::result::Result<bool, Stop> {
     if kernel::current!().signal_pending() {
         return Err(ERESTARTSYS.into());
