@@ -40,7 +40,7 @@ use super::{
 };
 use crate::{
     hardware::caching,
-    vm::{Looks, Place},
+    vm::{Place, PteAttributes},
 };
 
 /// The kind of memory.
@@ -454,15 +454,21 @@ impl Backing {
     ) -> Result<Mapping> {
         self.reached.store(true, ordering::Relaxed);
         let (first, count) = (pages.start as usize, pages.len());
-        let looks = Looks::system(cache);
+        let attributes = PteAttributes::system(cache);
         match &self.memory {
             Memory::Pages(map) => {
                 let addresses = map.addresses(first).map(|(_, address)| address);
-                space.map(place, span, owner, looks, addresses.take(count))
+                space.map(place, span, owner, attributes, addresses.take(count))
             }
             Memory::Kernel(pages) => {
                 let addresses = pages.addresses().iter().copied();
-                space.map(place, span, owner, looks, addresses.skip(first).take(count))
+                space.map(
+                    place,
+                    span,
+                    owner,
+                    attributes,
+                    addresses.skip(first).take(count),
+                )
             }
             Memory::Blocks(blocks) => {
                 let addresses = blocks.addresses();
@@ -472,14 +478,20 @@ impl Backing {
                     MemoryKind::Local => CacheLevel::None,
                     MemoryKind::System => cache,
                 };
-                let looks = Looks { memory, cache };
-                space.map(place, span, owner, looks, addresses.skip(first).take(count))
+                let attributes = PteAttributes { memory, cache };
+                space.map(
+                    place,
+                    span,
+                    owner,
+                    attributes,
+                    addresses.skip(first).take(count),
+                )
             }
             Memory::Foreign(foreign) => {
                 let map = foreign.map.as_ref();
                 let addresses = map.into_iter().flat_map(|map| map.addresses(first));
                 let addresses = addresses.map(|(_, address)| address);
-                space.map(place, span, owner, looks, addresses.take(count))
+                space.map(place, span, owner, attributes, addresses.take(count))
             }
         }
     }

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     hardware::Hardware,
-    vm::{Looks, Place},
+    vm::{Place, PteAttributes},
 };
 
 /// The GGTT slots of a directory.
@@ -65,10 +65,13 @@ impl Root {
             let scratch = self.global.layout().ok_or(EINVAL)?.scratch.addr.0;
             let entries = core::iter::repeat_n(scratch, directories as usize);
             let who = Resident::Hidden(self.clone());
-            let (owner, looks) = (Owner::Hidden(&who), Looks::system(CacheLevel::Coherent));
+            let (owner, attributes) = (
+                Owner::Hidden(&who),
+                PteAttributes::system(CacheLevel::Coherent),
+            );
             let slots = self
                 .global
-                .map(place, directories.into(), owner, looks, entries)?;
+                .map(place, directories.into(), owner, attributes, entries)?;
             self.space.bind_directory(&self.global, slots.ggtt())?;
             Ok(slots)
         })

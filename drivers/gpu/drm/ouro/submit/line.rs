@@ -17,7 +17,7 @@ use ouro_kernel::{pages::DmaPages, pci::DmaDevice};
 use crate::{
     gem::{Mapping, Owner, Space},
     hardware::{caching, Hardware},
-    vm::{Looks, Place},
+    vm::{Place, PteAttributes},
 };
 
 /// Allocates pages that only the kernel and the GPU access, and maps them in the GGTT. Errors:
@@ -70,9 +70,9 @@ fn pages_in(
             align: 4096,
             rather: None,
         };
-        let looks = Looks::system(kernel.cache);
+        let attributes = PteAttributes::system(kernel.cache);
         let addresses = memory.addresses().iter().copied();
-        mapping = space.map(place, count.into(), owner, looks, addresses);
+        mapping = space.map(place, count.into(), owner, attributes, addresses);
         if mapping.is_ok() {
             break;
         }

@@ -199,7 +199,7 @@ impl Executor {
     /// if there is no room for its tables, `ENOMEM`.
     pub(crate) fn new_space(&self, whose: Whose) -> Result<Arc<OwnSpace>> {
         let hardware = self.hardware().clone();
-        let space = Space::own(hardware, self.dma_device(), self.tables(), whose)?;
+        let space = Space::new_ppgtt(hardware, self.dma_device(), self.tables(), whose)?;
         let root = match self.hardware().topology().space {
             Translation::PerContextDirectory { .. } => {
                 Some(Owned::new(self.hardware(), self.space(), &space)?)

@@ -30,7 +30,7 @@ use ouro_kernel::{mmio, pages::DmaPages, pci::DmaDevice, Caching};
 use super::{
     allocator::RangeOwner,
     global::system,
-    space::{Own, Space},
+    space::{Ppgtt, Space},
 };
 
 /// Size of an entry in bytes.
@@ -156,7 +156,7 @@ impl<T: RangeOwner> Space<T> {
     /// has no directory of its own.
     pub(crate) fn bind_directory(&self, global: &Arc<Space<T>>, slot: GgttAddr) -> Result {
         let mut inner = self.inner.lock();
-        let Some(Own::Directory(directory, at)) = &mut inner.own else {
+        let Some(Ppgtt::Directory(directory, at)) = &mut inner.ppgtt else {
             return Err(EINVAL);
         };
         mmio::wmb();
@@ -170,7 +170,7 @@ impl<T: RangeOwner> Space<T> {
     /// bound again.
     pub(crate) fn unbind_directory(&self) {
         let mut inner = self.inner.lock();
-        let Some(Own::Directory(_, at)) = &mut inner.own else {
+        let Some(Ppgtt::Directory(_, at)) = &mut inner.ppgtt else {
             return;
         };
         let was = at.take();

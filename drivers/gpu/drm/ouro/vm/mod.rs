@@ -16,5 +16,5 @@ mod store;
 pub(crate) use binding::Binding;
 pub(crate) use bindings::Bindings;
 pub(crate) use place::Place;
-pub(crate) use space::{Looks, Mapping, Owner, Space};
+pub(crate) use space::{Mapping, Owner, PteAttributes, Space};
 pub(crate) use store::{TableShare, TableStore, Whose};

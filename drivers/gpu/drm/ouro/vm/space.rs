@@ -71,14 +71,14 @@ impl<T: RangeOwner> Copy for Owner<'_, T> {}
 
 /// The properties of all PTEs of a mapping.
 #[derive(Clone, Copy)]
-pub(crate) struct Looks {
+pub(crate) struct PteAttributes {
     /// The memory that the pages are in.
     pub(crate) memory: MemoryKind,
     /// The cache level.
     pub(crate) cache: CacheLevel,
 }
 
-impl Looks {
+impl PteAttributes {
     /// Returns the properties of pages in system memory.
     pub(crate) fn system(cache: CacheLevel) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Looks {
 }
 
 /// The page tables of a PPGTT.
-pub(super) enum Own<T: RangeOwner> {
+pub(super) enum Ppgtt<T: RangeOwner> {
     /// Multi-level tables in VRAM.
     Levels(Levels),
     /// A directory, and its GGTT slots while it has some.
@@ -100,7 +100,7 @@ pub(super) enum Own<T: RangeOwner> {
 pub(super) struct Inner<T: RangeOwner> {
     ranges: RangeAllocator<T>,
     /// The page tables, if it is a PPGTT.
-    pub(super) own: Option<Own<T>>,
+    pub(super) ppgtt: Option<Ppgtt<T>>,
 }
 
 /// An address space.
@@ -159,7 +159,7 @@ impl<T: RangeOwner> Mapping<T> {
             let Some(mut inner) = self.space.inner.try_lock() else {
                 return false;
             };
-            let removed = self.space.take_out(&mut inner, self);
+            let removed = self.space.unmap(&mut inner, self);
             self.ended = true;
             drop(inner);
             drop(removed);
@@ -173,7 +173,7 @@ impl<T: RangeOwner> Drop for Mapping<T> {
         if !self.ended {
             // Under the lock: `restore()` must not write the PTEs again that are removed here.
             let mut inner = self.space.inner.lock();
-            let removed = self.space.take_out(&mut inner, self);
+            let removed = self.space.unmap(&mut inner, self);
             drop(inner);
             drop(removed);
         }
@@ -209,7 +209,10 @@ impl<T: RangeOwner> Space<T> {
         }
         let global = Global::new(&hardware, dma, &mut ranges, &lit.entries)?;
         let format = hardware.topology().pages;
-        let inner = Inner { ranges, own: None };
+        let inner = Inner {
+            ranges,
+            ppgtt: None,
+        };
         let this = Self::with(hardware, Some(global), format, inner, entries)?;
         if let Some(global) = &this.global {
             global
@@ -223,7 +226,7 @@ impl<T: RangeOwner> Space<T> {
     /// Creates a PPGTT for contexts, on chips with a PPGTT per context; `store` is for tables in
     /// VRAM, `whose` the space is. Errors: `ENOSPC` if there is no room for its tables, `ENOMEM`,
     /// `ENODEV` on other chips.
-    pub(crate) fn own(
+    pub(crate) fn new_ppgtt(
         hardware: Arc<Hardware>,
         dma: &Arc<DmaDevice>,
         store: Option<&Arc<TableStore>>,
@@ -236,7 +239,7 @@ impl<T: RangeOwner> Space<T> {
                 let levels = Levels::new(store.ok_or(ENODEV)?, whose, dma, tables, bits)?;
                 let inner = Inner {
                     ranges: RangeAllocator::new(0..pages)?,
-                    own: Some(Own::Levels(levels)),
+                    ppgtt: Some(Ppgtt::Levels(levels)),
                 };
                 Self::with(hardware, None, tables, inner, pages)
             }
@@ -254,7 +257,7 @@ impl<T: RangeOwner> Space<T> {
                 }
                 let inner = Inner {
                     ranges,
-                    own: Some(Own::Directory(directory, None)),
+                    ppgtt: Some(Ppgtt::Directory(directory, None)),
                 };
                 Self::with(hardware, None, format, inner, pages)
             }
@@ -307,9 +310,9 @@ impl<T: RangeOwner> Space<T> {
 
     /// Returns the root table of a PPGTT, if that is in VRAM.
     pub(crate) fn root(&self) -> Option<DmaAddr> {
-        match &self.inner.lock().own {
-            Some(Own::Levels(levels)) => Some(levels.root()),
-            Some(Own::Directory(..)) | None => None,
+        match &self.inner.lock().ppgtt {
+            Some(Ppgtt::Levels(levels)) => Some(levels.root()),
+            Some(Ppgtt::Directory(..)) | None => None,
         }
     }
 
@@ -370,7 +373,7 @@ impl<T: RangeOwner> Space<T> {
         place: Place,
         count: u64,
         owner: Owner<'_, T>,
-        looks: Looks,
+        attributes: PteAttributes,
         addresses: impl Iterator<Item = u64>,
     ) -> Result<Mapping<T>> {
         // Batches leave the aperture to the CPU as long as they can.
@@ -389,7 +392,7 @@ impl<T: RangeOwner> Space<T> {
             Owner::Hidden(who) => (Reach::Kernel, Some(ReservedNode::new(who.clone())?)),
             Owner::Move => (Reach::Everyone, None),
         };
-        let colour = self.colour(looks.cache);
+        let colour = self.colour(attributes.cache);
         let first = {
             let mut inner = self.inner.lock();
             let first = match place {
@@ -442,7 +445,7 @@ impl<T: RangeOwner> Space<T> {
         let entries = addresses.take(usize::try_from(count).unwrap_or(usize::MAX));
         let reads = matches!(owner, Owner::Commands);
         let entries = entries.map(|address| {
-            let entry = self.entry(address, looks);
+            let entry = self.entry(address, attributes);
             match reads {
                 true => self.format.read_only(entry),
                 false => entry,
@@ -462,8 +465,8 @@ impl<T: RangeOwner> Space<T> {
     }
 
     /// Returns the PTE of a page.
-    fn entry(&self, address: u64, looks: Looks) -> u64 {
-        let Looks { memory, cache } = looks;
+    fn entry(&self, address: u64, attributes: PteAttributes) -> u64 {
+        let PteAttributes { memory, cache } = attributes;
         let page = |address| Page {
             addr: DmaAddr(address),
             memory,
@@ -485,9 +488,9 @@ impl<T: RangeOwner> Space<T> {
         for entry in entries {
             let mut inner = self.inner.lock();
             let page = mapping.first + u64::from(mapping.filled);
-            match inner.own.as_mut().ok_or(EINVAL)? {
-                Own::Levels(levels) => levels.put(page, entry)?,
-                Own::Directory(directory, at) => self.put(directory, at, page, entry)?,
+            match inner.ppgtt.as_mut().ok_or(EINVAL)? {
+                Ppgtt::Levels(levels) => levels.put(page, entry)?,
+                Ppgtt::Directory(directory, at) => self.put(directory, at, page, entry)?,
             }
             mapping.filled += 1;
         }
@@ -546,7 +549,7 @@ impl<T: RangeOwner> Space<T> {
         self.inner.lock().ranges.allocated_ranges()
     }
 
-    fn take_out(&self, inner: &mut Inner<T>, mapping: &Mapping<T>) -> RemovedNode<T> {
+    fn unmap(&self, inner: &mut Inner<T>, mapping: &Mapping<T>) -> RemovedNode<T> {
         let Mapping {
             first,
             count,
@@ -558,9 +561,9 @@ impl<T: RangeOwner> Space<T> {
         if let Some(global) = &self.global {
             global.holes(&self.hardware, first as u32, filled, reach);
         }
-        match &mut inner.own {
-            Some(Own::Levels(levels)) => levels.clear(first, filled),
-            Some(Own::Directory(directory, _)) => directory.clear(first, filled),
+        match &mut inner.ppgtt {
+            Some(Ppgtt::Levels(levels)) => levels.clear(first, filled),
+            Some(Ppgtt::Directory(directory, _)) => directory.clear(first, filled),
             None => {}
         }
         self.hardware.gtt_written();
