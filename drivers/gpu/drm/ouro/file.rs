@@ -14,7 +14,7 @@ use kernel::{
 use ouro_kernel::{spare::Spare, task::Client};
 
 use crate::{
-    gpu::{single_user::Stay, Gpu},
+    gpu::{single_user::SingleUserPermit, Gpu},
     submit::{
         context::parts, guilt::Holder, own_space::OwnSpace, quota::Quota, scratch::Scratch, Context,
     },
@@ -94,9 +94,9 @@ impl Drop for Open {
 }
 
 /// Runs at the end of a file.
-struct Leave(Arc<Gpu>);
+struct FlushOnClose(Arc<Gpu>);
 
-impl Drop for Leave {
+impl Drop for FlushOnClose {
     fn drop(&mut self) {
         // Requests submitted while the device went away must be released before the module is
         // unloaded.
@@ -121,8 +121,8 @@ pub(crate) struct File {
     scratch: Spare<Scratch>,
     /// The permission to run batches, once it was granted, on devices that do not isolate users.
     #[pin]
-    stay: Mutex<Option<Stay>>,
-    _leave: Leave,
+    permit: Mutex<Option<SingleUserPermit>>,
+    _flush: FlushOnClose,
 }
 
 impl File {
@@ -135,7 +135,7 @@ impl File {
         let quota = Quota::of_client()?;
         KBox::pin_init(
             try_pin_init!(Self {
-                _leave: Leave(gpu.clone()),
+                _flush: FlushOnClose(gpu.clone()),
                 default: Open::new(&gpu, default),
                 gpu,
                 holder,
@@ -143,7 +143,7 @@ impl File {
                 contexts <- new_mutex!(Ids::new(), "ouro_contexts"),
                 spaces <- new_mutex!(Ids::new(), "ouro_spaces"),
                 scratch: Spare::new(),
-                stay <- new_mutex!(None, "ouro_stay"),
+                permit <- new_mutex!(None, "ouro_permit"),
             }? Error),
             GFP_KERNEL_ACCOUNT,
         )
@@ -153,9 +153,9 @@ impl File {
     /// that does not isolate users.
     pub(crate) fn admit(&self) -> Result {
         if let Some(single_user) = self.gpu.single_user() {
-            let mut stay = self.stay.lock();
-            if stay.is_none() {
-                *stay = Some(single_user.admit()?);
+            let mut permit = self.permit.lock();
+            if permit.is_none() {
+                *permit = Some(single_user.admit()?);
             }
         }
         Ok(())

@@ -47,7 +47,7 @@ impl SingleUser {
 
     /// Allows a file of the calling user to run batches. Errors: `EACCES` if another user has the
     /// device.
-    pub(crate) fn admit(self: &Arc<Self>) -> Result<Stay> {
+    pub(crate) fn admit(self: &Arc<Self>) -> Result<SingleUserPermit> {
         let uid = current!().uid();
         let mut user = self.user.lock();
         match &mut *user {
@@ -55,14 +55,14 @@ impl SingleUser {
             Some(_) => return Err(EACCES),
             none => *none = Some(User { uid, files: 1 }),
         }
-        Ok(Stay(self.clone()))
+        Ok(SingleUserPermit(self.clone()))
     }
 }
 
 /// The permission of a file to run batches.
-pub(crate) struct Stay(Arc<SingleUser>);
+pub(crate) struct SingleUserPermit(Arc<SingleUser>);
 
-impl Drop for Stay {
+impl Drop for SingleUserPermit {
     fn drop(&mut self) {
         let mut user = self.0.user.lock();
         if let Some(User { files, .. }) = &mut *user {
