@@ -166,7 +166,7 @@ const MAX_TABLES: u64 = 64 << 20;
 
 /// The use of a device's VRAM.
 #[derive(Default)]
-struct Own {
+struct VramParts {
     /// VRAM for BOs.
     objects: Option<Local>,
     /// VRAM for page tables.
@@ -177,13 +177,13 @@ struct Own {
 /// use by display planes.
 ///
 /// Errors: `ENOSPC` if the display leaves no room for page tables; `ENOMEM`.
-fn own_memory(
+fn divide_vram(
     pdev: &pci::Device<Bound>,
     bar: &Claim,
     start: u64,
     memory: LocalMemory,
     lit: &Disjoint<PLANES>,
-) -> Result<Own> {
+) -> Result<VramParts> {
     let start = start + memory.window_at;
     let map = |range: Range<u64>| {
         let part = bar.part(start + range.start, range.end - range.start)?;
@@ -240,7 +240,7 @@ fn own_memory(
         grain: memory.grain / PAGE_SIZE,
         lit: kept,
     };
-    Ok(Own {
+    Ok(VramParts {
         objects: Some(objects),
         tables,
     })
@@ -333,14 +333,14 @@ fn bring_up(
         report::topology(pdev.as_ref(), &topology);
     }
     if let Err(e) = stop.after(Step::Probe) {
-        look.leave(&regs, &*platform);
+        look.abandon(&regs, &*platform);
         return Err(e);
     }
 
     let memory = match MemoryBars::take(pdev, &windows, &mut claims) {
         Ok(memory) => memory,
         Err(e) => {
-            look.leave(&regs, &*platform);
+            look.abandon(&regs, &*platform);
             return Err(e);
         }
     };
@@ -358,12 +358,12 @@ fn bring_up(
             "the firmware's framebuffer is kept: GGTT {from:#x} to {end:#x}\n"
         );
     }
-    let own = match (memory.local, topology.local) {
-        (Some((bar, start)), Some(memory)) => own_memory(pdev, &bar, start, memory, &lit.local),
-        _ => Ok(Own::default()),
+    let vram = match (memory.local, topology.local) {
+        (Some((bar, start)), Some(memory)) => divide_vram(pdev, &bar, start, memory, &lit.local),
+        _ => Ok(VramParts::default()),
     };
-    own.and_then(|own| {
-        let (objects, tables) = (own.objects, own.tables);
+    vram.and_then(|vram| {
+        let (objects, tables) = (vram.objects, vram.tables);
         Gpu::new(
             hardware.clone(),
             dma,
@@ -373,7 +373,7 @@ fn bring_up(
             &lit,
         )
     })
-    .inspect_err(|_| hardware.leave())
+    .inspect_err(|_| hardware.abandon())
 }
 
 /// Returns whether the administrator wants the driver to bind this device, and how far it is

@@ -311,7 +311,7 @@ impl Hardware {
     }
 
     /// Gives up the device after a failed bring-up: no interrupts, and it may sleep again.
-    pub(crate) fn leave(&self) {
+    pub(crate) fn abandon(&self) {
         self.stop();
         self.suspend();
     }

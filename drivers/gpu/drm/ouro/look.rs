@@ -65,7 +65,7 @@ impl Look {
     }
 
     /// Gives up the device, which may sleep again.
-    pub(crate) fn leave(mut self, regs: &CountedBar, platform: &dyn Platform) {
+    pub(crate) fn abandon(mut self, regs: &CountedBar, platform: &dyn Platform) {
         let hw = Hw {
             regs,
             gtt: &Unmapped,
