@@ -11,7 +11,7 @@ use crate::{
     gpu::Gpu,
     reset::Why,
     submit::{
-        quiet::Looks,
+        quiet::PollInterval,
         replay::Lost,
         request::{Awake, Work},
         Engine,
@@ -139,7 +139,7 @@ impl Gpu {
         for (engine, leaving) in engines.iter().zip(switches) {
             suspending.push(Suspending::new(engine, leaving), GFP_KERNEL)?;
         }
-        let mut looks = Looks::new();
+        let mut interval = PollInterval::new();
         loop {
             let mut quiet = true;
             for at in 0..suspending.len() {
@@ -165,7 +165,7 @@ impl Gpu {
             if quiet {
                 return Ok(());
             }
-            looks.sleep();
+            interval.sleep();
         }
     }
 

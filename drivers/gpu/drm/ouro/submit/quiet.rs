@@ -18,11 +18,11 @@ const FIRST_US: i64 = 100;
 const LAST_US: i64 = 10_000;
 
 /// The intervals between looks: the longer the wait, the longer the interval.
-pub(crate) struct Looks {
+pub(crate) struct PollInterval {
     us: i64,
 }
 
-impl Looks {
+impl PollInterval {
     pub(crate) fn new() -> Self {
         Self { us: FIRST_US }
     }
@@ -44,9 +44,9 @@ impl Engine {
     /// keep completing. Errors: `EBUSY` if one request, or all together, exceed the time limit.
     /// Sleeps.
     pub(crate) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result {
-        let (mut patience, mut looks) = (self.patience(), Looks::new());
+        let (mut patience, mut interval) = (self.patience(), PollInterval::new());
         while !self.look(&mut patience, &mut done)? {
-            looks.sleep();
+            interval.sleep();
         }
         Ok(())
     }
