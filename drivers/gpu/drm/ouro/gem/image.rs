@@ -76,7 +76,7 @@ impl Image {
             let place = Place::Within {
                 range: self.space.stream_range(),
                 align: u64::from(self.align),
-                rather: None,
+                preferred: None,
             };
             let who = Resident::Hidden(self.clone());
             let cache = self.space.kernel_mapping(KernelUse::Image).cache;

@@ -60,7 +60,7 @@ impl Root {
             let place = Place::Within {
                 range: self.range(),
                 align: u64::from(align) * u64::from(PAGE_SIZE),
-                rather: None,
+                preferred: None,
             };
             let scratch = self.global.layout().ok_or(EINVAL)?.scratch.addr.0;
             let entries = core::iter::repeat_n(scratch, directories as usize);

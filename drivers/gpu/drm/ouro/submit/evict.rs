@@ -374,10 +374,10 @@ fn evict(
 /// Unbinds the batch's own BOs that may be anywhere, so that they can be packed.
 fn scatter(space: &Arc<Space>, entries: &mut [Entry]) -> core::result::Result<(), Stop> {
     for entry in entries {
-        let Place::Within { rather, .. } = &mut entry.place else {
+        let Place::Within { preferred, .. } = &mut entry.place else {
             continue;
         };
-        *rather = None;
+        *preferred = None;
         if entry.object.is_bound(space) {
             unbind(&entry.object, space)?;
         }

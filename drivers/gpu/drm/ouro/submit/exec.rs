@@ -35,7 +35,7 @@ use super::{
     quota::Share,
     relocate::Relocation,
     request::{Awake, Tracker, Work},
-    scratch::Kept,
+    scratch::ObjectRefs,
     stream::Stream,
     Context, Executor,
 };
@@ -333,7 +333,7 @@ impl Exec {
 
         // From here on, everything that can fail.
         let Before { mut after, lead } = self.before(locked)?;
-        let objects = Kept::of(&self.objects)?;
+        let objects = ObjectRefs::of(&self.objects)?;
         let Ready {
             batch,
             shadow,

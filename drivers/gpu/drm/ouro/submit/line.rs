@@ -68,7 +68,7 @@ fn pages_in(
         let place = Place::Within {
             range: *range,
             align: 4096,
-            rather: None,
+            preferred: None,
         };
         let attributes = PteAttributes::system(kernel.cache);
         let addresses = memory.addresses().iter().copied();

@@ -267,7 +267,7 @@ impl Endpoints {
         let anywhere = Place::Within {
             range: (0, SPACE),
             align: object.grain(),
-            rather: None,
+            preferred: None,
         };
         let mut mappings = KVec::with_capacity(3, GFP_KERNEL)?;
         let mut map = |side: &Backing| -> Result<GgttAddr> {

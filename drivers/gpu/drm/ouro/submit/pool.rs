@@ -92,7 +92,7 @@ impl Pool {
         let place = Place::Within {
             range: space.stream_range(),
             align: PAGE_SIZE.into(),
-            rather: None,
+            preferred: None,
         };
         let mapping = backing.bind(space, place, 0, Owner::Commands, kernel.cache)?;
         Arc::pin_init(

@@ -26,7 +26,7 @@ use super::{
     pool::Shadow,
     quota::Share,
     request::{Awake, Evidence, Request, Tracker, Work, MAX_LEADS},
-    scratch::Kept,
+    scratch::ObjectRefs,
     timeline::Timeline,
     Executor,
 };
@@ -37,7 +37,7 @@ pub(crate) struct Parts {
     pub(crate) context: Option<InUse>,
     pub(crate) work: Work,
     /// BOs that the GPU may access until the request completes.
-    pub(crate) objects: Kept,
+    pub(crate) objects: ObjectRefs,
     pub(crate) evidence: Evidence,
     /// The copy in the pool that runs, if the batch was copied.
     pub(crate) shadow: Option<Shadow>,
@@ -56,7 +56,7 @@ impl Parts {
         Self {
             context: None,
             work,
-            objects: Kept::default(),
+            objects: ObjectRefs::default(),
             evidence: Evidence::default(),
             shadow: None,
             moving: None,

@@ -46,7 +46,7 @@ use super::{
     pool::Shadow,
     publish::Parts,
     quota::Share,
-    scratch::Kept,
+    scratch::ObjectRefs,
     Engine,
 };
 use crate::{gem::Backing, hardware::Hardware};
@@ -488,7 +488,7 @@ pub(crate) struct Request {
     /// Fences of requests that must be emitted before it.
     leads: [Option<ARef<Fence>>; MAX_LEADS],
     /// BOs that the GPU may access until the request completes.
-    _objects: Kept,
+    _objects: ObjectRefs,
     evidence: Evidence,
     _shadow: Option<Shadow>,
     /// The resources of a move.

@@ -33,7 +33,7 @@ impl Scratch {
     }
 
     /// Leaves memory to the next submission, unless it is much.
-    pub(crate) fn leave(mut self: KBox<Self>, to: &Spare<Self>) {
+    pub(crate) fn give_back(mut self: KBox<Self>, to: &Spare<Self>) {
         self.entries.clear();
         self.stream.end(MOST);
         if self.entries.capacity() <= MOST && self.slate.room() <= MOST {
@@ -47,12 +47,12 @@ const FEW: usize = 4;
 
 /// The BOs that a request keeps.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct ObjectRefs {
     few: [Option<ARef<Object>>; FEW],
     many: LazyVec<ARef<Object>>,
 }
 
-impl Kept {
+impl ObjectRefs {
     /// Keeps the BOs of a list. Errors: `ENOMEM`.
     pub(crate) fn of(entries: &[Entry]) -> Result<Self> {
         let mut this = Self::default();

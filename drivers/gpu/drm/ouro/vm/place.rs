@@ -14,7 +14,7 @@ pub(crate) enum Place {
         /// Alignment in bytes, a power of two.
         align: u64,
         /// The preferred address, if it is free and in the range.
-        rather: Option<GpuAddr>,
+        preferred: Option<GpuAddr>,
     },
     /// At a fixed address.
     At(GpuAddr),
@@ -29,11 +29,11 @@ impl Place {
             Place::Within {
                 range,
                 align: own,
-                rather,
+                preferred,
             } => Some(Place::Within {
                 range,
                 align: own.max(align),
-                rather,
+                preferred,
             }),
         }
     }

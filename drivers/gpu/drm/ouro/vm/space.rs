@@ -399,7 +399,7 @@ impl<T: RangeOwner> Space<T> {
                 Place::Within {
                     range,
                     align,
-                    rather,
+                    preferred,
                 } => {
                     let unit = u64::from(PAGE_SIZE);
                     let (low, end) = (range.0.div_ceil(unit), range.1 / unit);
@@ -408,7 +408,7 @@ impl<T: RangeOwner> Space<T> {
                         align: (align / unit).max(1),
                         within: (low.max(start), end),
                     };
-                    let whole = rather.filter(|addr| addr.0 % unit == 0);
+                    let whole = preferred.filter(|addr| addr.0 % unit == 0);
                     let there = whole.and_then(|addr| from(above).at(addr.0 / unit));
                     match there.map(|first| inner.ranges.take_at(first, count, colour)) {
                         Some(Ok(first)) => first,

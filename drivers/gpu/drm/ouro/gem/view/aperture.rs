@@ -307,7 +307,7 @@ impl Aperture {
         let place = Place::Within {
             range: (0, u64::from(self.pages) * u64::from(PAGE_SIZE)),
             align: PAGE_SIZE.into(),
-            rather: None,
+            preferred: None,
         };
         let views = RBTreeNodeReservation::new(GFP_KERNEL)?;
         let parts = RBTreeNodeReservation::new(GFP_KERNEL)?;

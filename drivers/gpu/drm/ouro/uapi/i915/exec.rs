@@ -195,7 +195,7 @@ pub(super) fn execbuffer2(
     }
     scratch.entries = exec.objects;
     scratch.slate = exec.slate;
-    scratch.leave(client.scratch());
+    scratch.give_back(client.scratch());
     if let Some(file) = signals.into_file() {
         arg.rsvd2 = (arg.rsvd2 & 0xffff_ffff) | (u64::from(file.fd() as u32) << 32);
         file.install();
@@ -378,7 +378,7 @@ fn entry(
             range: (0, limit),
             align: o.alignment.max(4096),
             // This address is in the commands already.
-            rather: plain(o.offset, space).ok().map(GpuAddr),
+            preferred: plain(o.offset, space).ok().map(GpuAddr),
         }
     };
     Ok(Entry {

@@ -124,7 +124,7 @@ pub(super) fn cs(_: &Device, file: &DrmFile, arg: &mut abi::drm_radeon_cs) -> Re
     if let Source::Stream(stream) = exec.source {
         scratch.stream = stream;
     }
-    scratch.leave(client.scratch());
+    scratch.give_back(client.scratch());
     arg.gart_limit = gpu.space().size();
     arg.vram_limit = domain::vram(gpu).map_or(0, |(_, region)| region.size());
     Ok(())
@@ -294,7 +294,7 @@ fn entry(object: ARef<Object>) -> Entry {
         place: Place::Within {
             range: (0, u64::MAX),
             align,
-            rather: None,
+            preferred: None,
         },
         wanted: None,
         pad: 0,
