@@ -92,8 +92,8 @@ pub(super) struct Blit {
     pub(super) corners: [Option<u32>; 2],
     /// Whether columns go to the right, and rows down: by `DP_CNTL` alone, and by the last written
     /// one of its two registers. It is not documented that both registers set the same bits, so a
-    /// blit must be inside by both.
-    pub(super) directions: [[bool; 2]; 2],
+    /// blit must be inside by both. `None` behind a packet, which may change the registers.
+    pub(super) directions: [Option<[bool; 2]>; 2],
 }
 
 impl Blit {
@@ -107,7 +107,7 @@ impl Blit {
             },
             surfaces: [None; 2],
             corners: [None; 2],
-            directions: [[true; 2]; 2],
+            directions: [Some([true; 2]); 2],
         }
     }
 
@@ -125,10 +125,12 @@ impl Blit {
         self.control = control;
     }
 
-    /// Marks the control as unknown.
+    /// Marks the control, surfaces and directions as unknown: it is not documented which values the
+    /// registers have behind a packet.
     pub(super) fn forget(&mut self) {
         self.control = Control::new();
         self.surfaces = [None; 2];
+        self.directions = [None; 2];
     }
 }
 
@@ -249,8 +251,10 @@ impl State {
             }
             // Only the directions of both registers are allowed: other bits tile the destination
             // (4:3 of the first).
-            0x16c0 => self.blit.directions = [directions(value, DP_CNTL)?; 2],
-            0x16d0 => self.blit.directions[1] = directions(value, DP_CNTL_DIRECTIONS)?,
+            0x16c0 => self.blit.directions = [Some(directions(value, DP_CNTL)?); 2],
+            0x16d0 => {
+                self.blit.directions[1] = Some(directions(value, DP_CNTL_DIRECTIONS)?);
+            }
             _ => return Err(Refused::Register),
         }
         Ok(next)
@@ -277,6 +281,7 @@ impl State {
         let to_surface = destination.ok_or(Refused::Surface)?;
         let to = to.ok_or(Refused::Surface)?;
         for directions in blit.directions {
+            let directions = directions.ok_or(Refused::BlitControl)?;
             to_surface.holds(to, size, directions, pixel)?;
         }
         // Bits of the ROP code where the source makes a difference.
@@ -288,7 +293,7 @@ impl State {
             // The 2D engine does not support micro blocks in a source (digest §5.7).
             require(surface.tiles.micro == Micro::Linear, Refused::Tiling)?;
             let from = from.ok_or(Refused::Surface)?;
-            for directions in blit.directions {
+            for directions in blit.directions.into_iter().flatten() {
                 surface.holds(from, size, directions, pixel)?;
             }
         }

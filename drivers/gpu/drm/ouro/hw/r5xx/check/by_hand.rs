@@ -121,6 +121,12 @@ pub(super) fn target() -> Stream {
 /// Bytes of [`target`].
 pub(super) const TARGET: u64 = 16384;
 
+/// Flushes of colour and depth, and a wait for the 3D engine (digest §2.9).
+pub(super) fn idle() -> Stream {
+    let flushes = new().set(0x4e4c, &[0xa]).set(0x4f18, &[3]);
+    flushes.set(0x1720, &[1 << 17])
+}
+
 /// An array in object 1: 4 dwords, each 4 dwords after the last one.
 pub(super) fn array() -> Stream {
     new().command(0x2f, &[1, 0x404, 0]).object(1)

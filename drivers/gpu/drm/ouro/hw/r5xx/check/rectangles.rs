@@ -89,7 +89,10 @@ impl State {
         let rest = body;
         let whole = !rest.is_empty() && rest.len().is_multiple_of(unit);
         require(whole && rest.len() / unit <= most, Refused::Length)?;
-        require(self.blit.directions == [[true; 2]; 2], Refused::BlitControl)?;
+        require(
+            self.blit.directions == [Some([true; 2]); 2],
+            Refused::BlitControl,
+        )?;
         self.blit.control(control);
         for rectangle in rest.chunks_exact(unit) {
             let (from, to, size) = match *rectangle {
@@ -238,7 +241,12 @@ mod tests {
         assert!(!next(stream.clone()).passes(&[256]));
         let control = stream.set(0x146c, &[FILL]);
         assert!(!next(control.clone()).passes(&[256]));
-        assert!(next(control.set(0x142c, &[ROWS]).object(0)).passes(&[256]));
+        let surface = control.set(0x142c, &[ROWS]).object(0);
+        assert!(!next(surface.clone()).passes(&[256]));
+        // DP_CNTL sets both directions, DP_CNTL_XDIR_YDIR_YMAJOR only its own.
+        let directions = |register: u32, value: u32| surface.clone().set(register, &[value]);
+        assert!(next(directions(0x16c0, DOWN_RIGHT)).passes(&[256]));
+        assert!(!next(directions(0x16d0, 1 << 31 | 1 << 15)).passes(&[256]));
     }
 
     /// Places are filled in, and relocations become fillers.

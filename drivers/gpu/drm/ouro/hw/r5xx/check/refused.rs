@@ -33,6 +33,8 @@ pub(super) enum Refused {
     Depth,
     /// The target of a multisample resolve.
     Resolve,
+    /// A register of a target is written while pixels of a draw may be in flight.
+    InFlight,
     /// The scissor extends beyond a target's pitch, and was not set for this draw.
     Scissor,
     /// A texture's format or size.
@@ -72,6 +74,7 @@ impl Refused {
             Self::Colour => "colour-target",
             Self::Depth => "depth-target",
             Self::Resolve => "resolve-target",
+            Self::InFlight => "draw-in-flight",
             Self::Scissor => "scissor",
             Self::Texture => "texture",
             Self::TextureId => "texture-id",

@@ -17,7 +17,10 @@
 //! register: the checker looks up the register once, compares the bits, and stores the value
 //! whether or not a rule needs it.
 
-use super::slot::{self, Kept};
+use super::{
+    in_flight::{units, Units},
+    slot::{self, Kept},
+};
 use static_assertions::const_assert_eq;
 
 /// First and last register of a range, the slot of the first, and the allowed bits of each.
@@ -303,13 +306,18 @@ impl Rule {
 pub(super) struct Rules([Rule; REGISTERS]);
 
 impl Rules {
-    /// Returns the rules of a stream that does, or does not, contain its objects' tiling.
-    pub(super) const fn of(knows_tiling: bool) -> &'static Self {
-        static KNOWS: Rules = rules(true);
-        static ASKS: Rules = rules(false);
-        match knows_tiling {
-            true => &KNOWS,
-            false => &ASKS,
+    /// Returns the rules of a stream that does, or does not, contain its objects' tiling; if a draw
+    /// `is_drawing`, a write of an unpipelined register needs further work.
+    pub(super) const fn of(knows_tiling: bool, is_drawing: bool) -> &'static Self {
+        static KNOWS: Rules = rules(true, false);
+        static ASKS: Rules = rules(false, false);
+        static KNOWS_DRAWING: Rules = rules(true, true);
+        static ASKS_DRAWING: Rules = rules(false, true);
+        match (knows_tiling, is_drawing) {
+            (true, false) => &KNOWS,
+            (false, false) => &ASKS,
+            (true, true) => &KNOWS_DRAWING,
+            (false, true) => &ASKS_DRAWING,
         }
     }
 
@@ -320,7 +328,7 @@ impl Rules {
     }
 }
 
-const fn rules(knows_tiling: bool) -> Rules {
+const fn rules(knows_tiling: bool, is_drawing: bool) -> Rules {
     let mut all = [Rule::OTHER; REGISTERS];
     let mut i = 0;
     while i < ROWS.len() {
@@ -328,7 +336,13 @@ const fn rules(knows_tiling: bool) -> Rules {
         assert!(first <= last && (i == 0 || ROWS[i - 1].1 < first), "order");
         // The BO's tiling is used.
         let is_tiled = slot == slot::COLOUR_PITCH || slot == slot::DEPTH_PITCH;
-        let more = if is_tiled && !knows_tiling { ALWAYS } else { 0 };
+        let Units { colour, depth } = units(slot);
+        let waits = is_drawing && (colour || depth);
+        let more = if is_tiled && !knows_tiling || waits {
+            ALWAYS
+        } else {
+            0
+        };
         let mut at = first;
         while at <= last {
             let n = if slot == slot::NO_RULE {
@@ -354,7 +368,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn rule(register: u32) -> Rule {
-        Rules::of(true).at(register / 4)
+        Rules::of(true, false).at(register / 4)
     }
 
     #[test]
@@ -401,7 +415,7 @@ mod tests {
     fn no_bit_passes_but_those_of_the_list() {
         let mut kept = Kept::new();
         for knows_tiling in [false, true] {
-            let rules = Rules::of(knows_tiling);
+            let rules = Rules::of(knows_tiling, false);
             for (first, last, _, allowed) in ROWS {
                 for register in (*first..=*last).step_by(4) {
                     let needs_object =
@@ -426,7 +440,7 @@ mod tests {
             0x4be8, 0x4e28, 0x4e80, 0x4f20, 0x4f5c, 0x4018,
         ] {
             for knows_tiling in [false, true] {
-                let rule = Rules::of(knows_tiling).at(register / 4);
+                let rule = Rules::of(knows_tiling, false).at(register / 4);
                 assert!(!rule.is_listed());
                 assert!(!rule.keep(0, &mut kept), "{register:x}");
             }

@@ -9,6 +9,7 @@
 use super::{
     super::packets::{PacketType, RegisterHeader},
     blits::Blit,
+    in_flight::Units,
     masks::Masks,
     registers::{self, Rules},
     require,
@@ -29,6 +30,8 @@ pub(super) struct State {
     pub(super) rules: &'static Rules,
     /// Place of the last draw in the stream.
     pub(super) drawn: usize,
+    /// The units that may have its pixels in flight.
+    pub(super) in_flight: Units,
     /// Addresses of the four colour targets, of the resolve target, and of depth.
     pub(super) colours: [BoOffset; 4],
     pub(super) resolved: BoOffset,
@@ -57,8 +60,9 @@ impl State {
         Self {
             masks: Masks::new(depth_pipes),
             kept,
-            rules: Rules::of(knows_tiling),
+            rules: Rules::of(knows_tiling, false),
             drawn: 0,
+            in_flight: Units::NONE,
             colours: [BoOffset::default(); 4],
             resolved: BoOffset::default(),
             depth: BoOffset::default(),
@@ -75,6 +79,7 @@ impl State {
     /// are in rows that they clear as well.)
     pub(super) fn draws(&mut self, cursor: &mut Cursor<'_>, at: usize, pitch: u32) -> Checked<()> {
         let since = core::mem::replace(&mut self.drawn, at);
+        self.is_drawing(cursor.knows_tiling);
         let scissor = self.kept.get(slot::SCISSOR);
         if scissor & SCISSOR_X >= pitch {
             let scissor = scissor & !SCISSOR_X | pitch.wrapping_sub(1);
@@ -99,6 +104,7 @@ impl State {
     ) -> Checked<usize> {
         let behind = next.wrapping_add(RELOCATION_DWORDS);
         let n = |first: u32| (register.wrapping_sub(first) / 4) as usize;
+        let (stream, knows_tiling) = (cursor.stream, cursor.knows_tiling);
         match register {
             0x4540..=0x457c => {
                 let object = cursor.object(next)?;
@@ -117,18 +123,31 @@ impl State {
                 Ok(behind)
             }
             0x4e28..=0x4e34 => {
+                self.idle(stream, at, Units::COLOUR, knows_tiling)?;
                 let place = self.colours.get_mut(n(0x4e28));
                 relocated(place.ok_or(Refused::Register)?, at, value, next, cursor)
             }
-            0x4e80 => relocated(&mut self.resolved, at, value, next, cursor),
-            0x4f20 => relocated(&mut self.depth, at, value, next, cursor),
+            0x4e80 => {
+                self.idle(stream, at, Units::COLOUR, knows_tiling)?;
+                relocated(&mut self.resolved, at, value, next, cursor)
+            }
+            0x4f20 => {
+                self.idle(stream, at, Units::DEPTH, knows_tiling)?;
+                relocated(&mut self.depth, at, value, next, cursor)
+            }
             0x4e38..=0x4e44 if !cursor.knows_tiling => {
                 require(value & !registers::COLOUR_PITCH == 0, Refused::Bits)?;
+                self.idle(stream, at, Units::COLOUR, knows_tiling)?;
                 self.tiled(slot::COLOUR_PITCH, n(0x4e38), at, value, next, cursor)
             }
             0x4f24 if !cursor.knows_tiling => {
                 require(value & !registers::DEPTH_PITCH == 0, Refused::Bits)?;
+                self.idle(stream, at, Units::DEPTH, knows_tiling)?;
                 self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor)
+            }
+            0x4020 | 0x4e00 | 0x4e38..=0x4e44 | 0x4e84 | 0x4e88 | 0x4f10 | 0x4f1c | 0x4f24 => {
+                self.keep_when_idle(register, stream, at, value, knows_tiling)?;
+                Ok(next)
             }
             0x4f5c => {
                 // Each selected unit writes its count.
@@ -278,7 +297,8 @@ mod tests {
         // A target of 128 columns first, which holds it, then one of 64.
         let both = |again: &Stream| {
             let large = wide().set(0x4e38, &[6 << 21 | 128]).and(list(3));
-            let stream = large.set(0x4e38, &[6 << 21 | 64]).and(again.clone());
+            let idle = large.and(idle()).set(0x4e38, &[6 << 21 | 64]);
+            let stream = idle.and(again.clone());
             stream.and(list(3)).passes(&[2 * TARGET, 48])
         };
         assert!(!both(&new()));

@@ -483,7 +483,7 @@ fn weakness_13_nothing_is_drawn_beyond_the_pitch() {
     // Its rows are still to be there.
     assert!(!draw(64 << 13 | 64).passes(&[TARGET, 48]));
     // For what was drawn before, it was right: the second target has a pitch of 32.
-    let narrow = || new().set(0x4e38, &[6 << 21 | 32]);
+    let narrow = || idle().set(0x4e38, &[6 << 21 | 32]);
     let two = draw(63).and(narrow()).and(list(3));
     assert!(!two.passes(&[1 << 20, 48]));
     let said = draw(63).and(narrow()).set(0x43e4, &[63]).and(list(3));

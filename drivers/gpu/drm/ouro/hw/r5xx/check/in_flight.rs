@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+//! Registers of targets, which are not pipelined with draws.
+//!
+//! AMD's page of `RB3D_COLOROFFSET`: "The cache must be empty before this is changed"; its guide of
+//! R3xx calls those of the resolve unpipelined, and Mesa's r300 treats all of [`units`] so. A write
+//! takes effect at once: pixels of an earlier draw that are in flight or in a cache would go to a
+//! target that was not checked for them. So behind a draw such a write needs a flush of the unit's
+//! cache, and behind that a wait for an idle and clean 3D engine. (Upstream's checker does not ask
+//! for it: weakness 35.)
+//!
+//! A stream begins with nothing in flight, since each request ends with these flushes.
+
+use super::{
+    super::{packets::PacketType, regs},
+    registers::{Rules, REGISTERS},
+    require, slot,
+    state::State,
+    Checked, Refused, RegisterHeader,
+};
+
+/// The units that write pixels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Units {
+    pub(super) colour: bool,
+    pub(super) depth: bool,
+}
+
+impl Units {
+    pub(super) const NONE: Self = Self {
+        colour: false,
+        depth: false,
+    };
+    pub(super) const BOTH: Self = Self {
+        colour: true,
+        depth: true,
+    };
+    pub(super) const COLOUR: Self = Self {
+        colour: true,
+        depth: false,
+    };
+    pub(super) const DEPTH: Self = Self {
+        colour: false,
+        depth: true,
+    };
+
+    const fn meet(self, other: Self) -> bool {
+        self.colour && other.colour || self.depth && other.depth
+    }
+}
+
+/// Returns the units that the register of a slot configures at once. (Of `COLORPITCH`, of four,
+/// the first slot.)
+pub(super) const fn units(slot: u8) -> Units {
+    match slot {
+        slot::SAMPLES => Units::BOTH,
+        slot::COLOUR_CONTROL | slot::COLOUR_PITCH | slot::RESOLVED_PITCH | slot::RESOLVE => {
+            Units::COLOUR
+        }
+        slot::DEPTH_FORMAT | slot::BANDWIDTH | slot::DEPTH_PITCH => Units::DEPTH,
+        _ => Units::NONE,
+    }
+}
+
+/// `RB3D_DSTCACHE_CTLSTAT`: dirty lines are written.
+const COLOUR_FLUSH: u32 = 1 << 1;
+/// `ZB_ZCACHE_CTLSTAT`: the same.
+const DEPTH_FLUSH: u32 = 1 << 0;
+/// `ZB_BW_CNTL`: its only bit. Without it the depth unit writes nothing in place of colour, so it
+/// can be cleared at any time, which Mesa's r300 does.
+const CLEARS_COLOUR: u32 = 1 << 5;
+
+impl State {
+    /// Pixels of a draw are in flight.
+    pub(super) fn is_drawing(&mut self, knows_tiling: bool) {
+        self.in_flight = Units::BOTH;
+        self.rules = Rules::of(knows_tiling, true);
+    }
+
+    /// Fails if a draw may be in flight in one of these units at `at` in the stream.
+    pub(super) fn idle(
+        &mut self,
+        stream: &[u32],
+        at: usize,
+        units: Units,
+        knows_tiling: bool,
+    ) -> Checked<()> {
+        if !self.in_flight.meet(units) {
+            return Ok(());
+        }
+        // Once for each draw and unit: afterwards it is idle, or the stream is refused.
+        self.in_flight = in_flight(stream, self.drawn, at);
+        if self.in_flight == Units::NONE {
+            self.rules = Rules::of(knows_tiling, false);
+        }
+        require(!self.in_flight.meet(units), Refused::InFlight)
+    }
+
+    /// Keeps the value of such a register, in the slot of its rule. The same value changes nothing.
+    pub(super) fn keep_when_idle(
+        &mut self,
+        register: u32,
+        stream: &[u32],
+        at: usize,
+        value: u32,
+        knows_tiling: bool,
+    ) -> Checked<()> {
+        let rule = Rules::of(knows_tiling, false).at(register / 4);
+        let slot = rule.slot();
+        let cleared = slot == slot::BANDWIDTH && value & CLEARS_COLOUR == 0;
+        if self.kept.get(slot) != value && !cleared {
+            let first = match slot.wrapping_sub(slot::COLOUR_PITCH) {
+                1..=3 => slot::COLOUR_PITCH,
+                _ => slot,
+            };
+            self.idle(stream, at, units(first), knows_tiling)?;
+        }
+        require(rule.keep(value, &mut self.kept), Refused::Bits)
+    }
+}
+
+/// Returns the units that may have pixels in flight at `end`, if both have at the packet at `at`.
+/// The packets have passed the check.
+#[cold]
+fn in_flight(stream: &[u32], mut at: usize, end: usize) -> Units {
+    let mut now = Units::BOTH;
+    let mut flushed = Units::NONE;
+    let mut write = |index: usize, value: u32| match index as u32 * 4 {
+        regs::RB3D_DSTCACHE_CTLSTAT if value & COLOUR_FLUSH != 0 => flushed.colour = true,
+        regs::ZB_ZCACHE_CTLSTAT if value & DEPTH_FLUSH != 0 => flushed.depth = true,
+        regs::WAIT_UNTIL if value & regs::WAIT_3D_IDLECLEAN != 0 => {
+            now.colour &= !flushed.colour;
+            now.depth &= !flushed.depth;
+        }
+        _ => {}
+    };
+    while at < end {
+        let Some(header) = stream.get(at).copied() else {
+            break;
+        };
+        at = at.wrapping_add(1);
+        if (header as usize) < REGISTERS {
+            if let Some(value) = stream.get(at) {
+                write(header as usize, *value);
+            }
+            at = at.wrapping_add(1);
+            continue;
+        }
+        let kind = PacketType::of(header);
+        if kind == PacketType::Filler {
+            continue;
+        }
+        // Of all others the count is at the same place.
+        let header = RegisterHeader::from_bits(header);
+        let count = usize::from(header.count_less_one()).wrapping_add(1);
+        if kind == PacketType::Registers {
+            let values = stream.get(at..end.min(at.wrapping_add(count)));
+            for (n, value) in values.unwrap_or(&[]).iter().enumerate() {
+                let more = if header.one() { 0 } else { n };
+                write(usize::from(header.index()).wrapping_add(more), *value);
+            }
+        }
+        at = at.wrapping_add(count);
+    }
+    now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{holes::draw, tests::*};
+    use std::vec::Vec;
+
+    /// `RB3D_DSTCACHE_CTLSTAT`: flush and free; `ZB_ZCACHE_CTLSTAT`: the same; `WAIT_UNTIL`: an
+    /// idle and clean 3D engine (digest §2.9).
+    const COLOUR: (u32, u32) = (0x4e4c, 0xa);
+    const DEPTH: (u32, u32) = (0x4f18, 3);
+    const WAIT: (u32, u32) = (0x1720, 1 << 17);
+
+    fn flushed(flushes: &[(u32, u32)]) -> Stream {
+        let write =
+            |stream: Stream, (register, value): &(u32, u32)| stream.set(*register, &[*value]);
+        flushes.iter().fold(new(), write)
+    }
+
+    /// The rule that refuses a write behind a draw, if these flushes are between.
+    fn behind(flushes: &[(u32, u32)], write: &Stream) -> Option<&'static str> {
+        let stream = target().and(draw()).and(flushed(flushes));
+        stream.and(write.clone()).refusal(&[TARGET, 48, 64])
+    }
+
+    /// Writes of colour's registers: control, address, pitch, resolve.
+    fn of_colour() -> Vec<Stream> {
+        let mut all: Vec<Stream> = [
+            (0x4e00, 0x4020),
+            (0x4e38, 6 << 21 | 32),
+            (0x4e3c, 6 << 21 | 64),
+            (0x4e44, 6 << 21 | 64),
+            (0x4e84, 64),
+            (0x4e88, 1),
+        ]
+        .map(|(register, value)| new().set(register, &[value]))
+        .into();
+        all.extend([0x4e28, 0x4e34, 0x4e80].map(|place| new().set(place, &[0]).object(2)));
+        all
+    }
+
+    /// Of depth's: format, clears of colour, pitch, address.
+    fn of_depth() -> Vec<Stream> {
+        let mut all: Vec<Stream> = [(0x4f10, 2), (0x4f1c, 1 << 5), (0x4f24, 64)]
+            .map(|(register, value)| new().set(register, &[value]))
+            .into();
+        all.push(new().set(0x4f20, &[0]).object(2));
+        all
+    }
+
+    /// AMD's page of `RB3D_COLOROFFSET`: the cache must be empty before it is changed.
+    #[test]
+    fn weakness_35_no_target_changes_below_a_draw_in_flight() {
+        for (writes, cache, other) in [(of_colour(), COLOUR, DEPTH), (of_depth(), DEPTH, COLOUR)] {
+            for write in &writes {
+                for flushes in [
+                    &[][..],
+                    &[cache],
+                    &[WAIT],
+                    &[other, WAIT],
+                    // The wait must be behind the flush.
+                    &[WAIT, cache],
+                    // No flush, and no wait for this engine.
+                    &[(cache.0, 0), WAIT],
+                    &[cache, (0x1720, 1 << 16)],
+                ] {
+                    let refusal = behind(flushes, write);
+                    assert_eq!(
+                        refusal,
+                        Some("draw-in-flight"),
+                        "{:x?} {flushes:x?}",
+                        write.0
+                    );
+                }
+                for flushes in [
+                    &[cache, WAIT][..],
+                    &[cache, other, WAIT],
+                    &[cache, cache, WAIT, WAIT],
+                ] {
+                    assert_eq!(behind(flushes, write), None, "{:x?} {flushes:x?}", write.0);
+                }
+                // Before the first draw nothing is in flight; behind the next one, something is.
+                let first = write.clone().and(target()).refusal(&[TARGET, 48, 64]);
+                assert_eq!(first, None, "{:x?}", write.0);
+                let again = flushed(&[cache, other, WAIT])
+                    .and(draw())
+                    .and(write.clone());
+                let again = target().and(draw()).and(again);
+                let again = again.refusal(&[TARGET, 48, 64]);
+                assert_eq!(again, Some("draw-in-flight"), "{:x?}", write.0);
+            }
+        }
+    }
+
+    /// Multisampling is of both units.
+    #[test]
+    fn weakness_35_samples_need_both_caches_empty() {
+        let write = new().set(0x4020, &[7]);
+        for flushes in [&[COLOUR, WAIT][..], &[DEPTH, WAIT], &[COLOUR, WAIT, DEPTH]] {
+            assert_eq!(behind(flushes, &write), Some("draw-in-flight"));
+        }
+        assert_eq!(behind(&[COLOUR, WAIT, DEPTH, WAIT], &write), None);
+    }
+
+    #[test]
+    fn a_value_that_is_there_already_may_be_written_again() {
+        for (register, value) in [
+            (0x4e38, 6 << 21 | 64),
+            (0x4e00, 0),
+            (0x4f10, 0),
+            (0x4020, 0),
+        ] {
+            let write = new().set(register, &[value]);
+            assert_eq!(behind(&[], &write), None, "{register:x}");
+        }
+        // The unit of depth stops to write in place of colour.
+        let clears = new().set(0x4f1c, &[1 << 5]).and(target());
+        let ends = clears.and(new().set(0x4f1c, &[0]));
+        assert_eq!(ends.refusal(&[TARGET]), None);
+    }
+
+    /// Flushes in packets of several registers, and of one register over and over.
+    #[test]
+    fn flushes_are_found_in_every_packet() {
+        let write = new().set(0x4e00, &[0x4020]);
+        let passes = |flushes: Stream| {
+            let stream = target().and(draw()).and(flushes).and(write.clone());
+            stream.refusal(&[TARGET, 48, 64]).is_none()
+        };
+        // §5.1: the count less one in 29:16, bit 15 for one register.
+        let wait = || Stream(std::vec![0x5c8, 1 << 17]);
+        // 4E48 and 4E4C; 4E4C twice; a value that looks like a flush, in a command.
+        assert!(passes(Stream(std::vec![0x1_1392, 0, 2]).and(wait())));
+        assert!(passes(Stream(std::vec![0x1_9393, 2, 0]).and(wait())));
+        assert!(!passes(
+            Stream(std::vec![0xc001_1000, 0x1393, 2]).and(wait())
+        ));
+        // The flush of this packet, and its wait, come behind the write.
+        assert!(!passes(Stream(std::vec![0x1393, 2])));
+    }
+}
