@@ -163,7 +163,25 @@ impl Generator<'_, '_> {
         }
     }
 
+    /// Flushes of the caches of colour and depth, and a wait for the 3D engine, without which no register of a target
+    /// may change behind a draw (AMD's page of `RB3D_COLOROFFSET`). Seldom one of them is missing or early.
+    fn flushes(&mut self) {
+        let mut all = [(0x4e4c, 0xa), (0x4f18, 3), (0x1720, 1 << 17)];
+        let missing = if self.one_in(48) { self.s.below(3) } else { 3 };
+        if self.one_in(48) {
+            all.rotate_right(1);
+        }
+        for (n, (register, value)) in (0..).zip(all) {
+            if n != missing {
+                self.set(register, &[value]);
+            }
+        }
+    }
+
     fn targets(&mut self) {
+        if !self.one_in(64) {
+            self.flushes();
+        }
         let config = match self.s.below(8) {
             0..=5 => 0,
             // Now and then three samples, which are refused.
