@@ -11,8 +11,8 @@
 //!   listed bits. The registers that the proof depends on are kept in [`State`], which begins with
 //!   the values of the [known state](super::known), so that no state from before the stream
 //!   matters.
-//! * Registers of targets take effect at once, also for a draw that is in flight: behind a draw they
-//!   may be written after a flush and a wait only ([`in_flight`]).
+//! * Registers of targets take effect at once, also for a draw in flight: behind a draw they may be
+//!   written after a flush and a wait only ([`in_flight`]).
 //! * Two registers are masks of the pipes that later register writes reach ([`masks`]). While a
 //!   mask is not full, only the registers of an occlusion query may be written: so all pipes have
 //!   the state in [`State`].
