@@ -214,7 +214,7 @@ fn the_same_value_again() {
     assert!(!disputed(&rig));
 }
 
-/// What is pipelined stays with its draw: the scissor and the masks of behind it say nothing of its pixels.
+/// Pipelined registers stay with their draw: later values of the scissor and the masks do not apply to its pixels.
 #[test]
 fn draws_keep_their_scissor_and_masks() {
     let end = ELSEWHERE + 15 * 256 + 255;
