@@ -29,6 +29,7 @@ mod r5xx_readings;
 mod r5xx_real;
 mod r5xx_rig;
 mod r5xx_textures;
+mod r5xx_unpipelined;
 mod r5xx_us;
 mod r5xx_us_flow;
 mod r5xx_us_random;

@@ -256,6 +256,9 @@ fn tiled_textures_are_what_was_drawn() {
         from(DEPTHS, 0),
         to(TEXTURE, 3 << 16),
         whole.clone(),
+        // The cache must be empty before its target is changed.
+        write(0x4e4c, &[2]),
+        write(0x1720, &[1 << 17]),
         from(TEXTURE, 1 << 2 | 1 << 3),
         to(COLOURS, 0),
         whole,

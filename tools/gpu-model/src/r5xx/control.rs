@@ -18,7 +18,8 @@ mod until {
     pub const DMA_GUI_IDLE: u32 = 1 << 9;
     /// Idle, and idle with clean caches.
     pub const IDLE_2D: u32 = 1 << 14 | 1 << 16;
-    pub const IDLE_3D: u32 = 1 << 15 | 1 << 17 | 1 << 28;
+    pub const IDLE_3D: u32 = 1 << 15 | CLEAN_3D | 1 << 28;
+    pub const CLEAN_3D: u32 = 1 << 17;
 }
 
 /// Entries of the resync FIFO (§4.9).
@@ -44,6 +45,10 @@ impl Core {
         }
         if !self.wait_over(Wait::Until(data)) {
             self.cp.wait = Some(Wait::Until(data));
+        }
+        // The rest of the stream comes after the wait.
+        if data & until::CLEAN_3D != 0 {
+            self.gfx.three.clean();
         }
     }
 

@@ -3,8 +3,8 @@
 //!
 //! The model does what one reading says, and lists the accesses of both: the list shows a driver that relies on one of
 //! them. Where a reading makes the chip wait without end, it waits. Each variant of [`Disputed`] tells its readings;
-//! `two_d/readings.rs`, `three_d/readings.rs`, `three_d/surfaces.rs` and `three_d/textures.rs` do them. Nothing else
-//! in the model decides between readings.
+//! `two_d/readings.rs`, `three_d/readings.rs`, `three_d/surfaces.rs`, `three_d/textures.rs` and
+//! `three_d/unpipelined.rs` do them. Nothing else in the model decides between readings.
 
 use super::core::Core;
 use super::lint::Rule;
@@ -61,6 +61,10 @@ pub(crate) enum Disputed {
     /// ZB_BW_CNTL 5, clears of "whole micro-tiles" (digest of 3D, §12.6): of the depth buffer's own; or blocks of 8 x 8
     /// pixels.
     ClearedBlocks,
+    /// A register of a target is written behind a draw, without a flush of its cache and then WAIT_UNTIL 17, 3D idle
+    /// and clean, between them: the draw has the register of before; or its pixels still on their way have the new
+    /// one ("the cache must be empty before this is changed", AMD's page of RB3D_COLOROFFSET).
+    Unpipelined,
 }
 
 impl Core {

@@ -211,6 +211,7 @@ impl Core {
     /// A cache of pixels is flushed, in the pipes that the write reaches. What an earlier flush has missed
     /// is written now, to wherever it was drawn.
     pub fn flush_pixels(&mut self, cache: Cache, reach: Reach) {
+        self.gfx.three.flush(cache, reach);
         let pixels = match cache {
             Cache::Colour => &mut self.gfx.colour,
             Cache::Depth => &mut self.gfx.depth,

@@ -5,7 +5,7 @@
 use super::core::{Core, Origin};
 use super::lint::Rule;
 use super::regs::{self, reg, Class};
-use super::surface;
+use super::{surface, three_d};
 use crate::counters::Counter;
 use crate::fault::Kind;
 
@@ -225,6 +225,9 @@ impl Core {
             reg::RB3D_DSTCACHE_CTLSTAT => self.colour_cache(data, reach),
             reg::ZB_ZCACHE_CTLSTAT => self.depth_cache(data, reach),
             reg::TX_INVALTAGS => self.watch_reach(offset, reach),
+            _ if origin != Origin::Cpu && three_d::is_unpipelined(offset) => {
+                self.target_written(offset, old)
+            }
             reg::WAIT_UNTIL => self.wait_until(data, origin),
             reg::VAP_VF_CNTL => self.vf_cntl_written(data),
             reg::VAP_PVS_VECTOR_INDX => self.pvs_index(data),

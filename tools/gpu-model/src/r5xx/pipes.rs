@@ -144,6 +144,33 @@ impl Core {
         self.pipes.view = 0;
     }
 
+    /// The pipe by which the chip draws just now, and those that have what it has, a bit each.
+    pub fn alike(&self) -> u8 {
+        match self.pipes.view {
+            0 => (1..MOST).fold(1, |mask, n| mask | u8::from(self.is_alike(n)) << n),
+            n => 1 << n,
+        }
+    }
+
+    /// True if a pipe has what pipe 0 has.
+    pub fn is_alike(&self, pipe: usize) -> bool {
+        let differs = pipe.checked_sub(1).and_then(|n| self.pipes.differs.get(n));
+        differs.is_none_or(BTreeMap::is_empty)
+    }
+
+    /// Does something once as each of some pipes, a bit each, that can make a difference.
+    pub fn as_pipes(&mut self, pipes: u8, mut what: impl FnMut(&mut Core)) {
+        let mut first = false;
+        for n in (0..MOST).filter(|n| pipes >> n & 1 != 0) {
+            if self.is_alike(n) && std::mem::replace(&mut first, true) {
+                continue;
+            }
+            self.pipes.view = n;
+            what(self);
+        }
+        self.pipes.view = 0;
+    }
+
     /// A flush, an invalidation or a wipe is not for all pipes. A program's is its own affair, unless
     /// nothing makes good for it before the fence.
     pub fn watch_reach(&mut self, offset: u32, reach: Reach) {

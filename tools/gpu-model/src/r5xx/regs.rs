@@ -201,6 +201,7 @@ pub mod reg {
     pub const RB3D_ROPCNTL: u32 = 0x4e18;
     pub const RB3D_COLOROFFSET0: u32 = 0x4e28;
     pub const RB3D_COLORPITCH0: u32 = 0x4e38;
+    pub const RB3D_COLORPITCH_END: u32 = 0x4e48;
     pub const RB3D_DSTCACHE_CTLSTAT: u32 = 0x4e4c;
     pub const RB3D_AARESOLVE_OFFSET: u32 = 0x4e80;
     pub const RB3D_AARESOLVE_PITCH: u32 = 0x4e84;

@@ -31,12 +31,14 @@ mod surfaces;
 mod texel;
 mod textures;
 mod tx;
+mod unpipelined;
 mod zb;
 
 pub(crate) use count::Count;
 pub(crate) use memories::Memories;
 pub use output::ShadedVertex;
 pub(crate) use shade::{Engine, Shading, Slice};
+pub(crate) use unpipelined::is_unpipelined;
 
 use super::access::{Access, Unit};
 use super::core::Core;
@@ -135,6 +137,8 @@ pub(crate) struct State {
     pub memories: Memories,
     /// The vertex shader.
     pub engine: Engine,
+    /// Draws whose pixels may not be in memory.
+    in_flight: unpipelined::InFlight,
 }
 
 impl State {
@@ -142,6 +146,7 @@ impl State {
     pub fn reset(&mut self) {
         self.pending = None;
         self.stuck = false;
+        self.in_flight = unpipelined::InFlight::default();
     }
 }
 
@@ -310,6 +315,7 @@ impl Core {
         self.each_pipe(|core| {
             let targets = core.targets();
             core.surface_accesses(&targets, &mut accesses);
+            core.track_draw(&targets);
             colour |= targets.writes_colour();
             depth |= targets.writes_depth();
             first.get_or_insert(targets);

@@ -8,7 +8,6 @@ use super::surfaces::{Area, Target, Targets};
 use crate::r5xx::access::{Access, Unit};
 use crate::r5xx::core::Core;
 use crate::r5xx::disputed::Disputed;
-use crate::r5xx::regs::reg;
 use crate::r5xx::tile::{Layout, Micro};
 
 /// Pixels across and down a block that is cleared as a whole.
@@ -17,14 +16,13 @@ const CLEARED: u64 = 8;
 impl Core {
     /// Lists what other readings of its targets touch in an area.
     pub(super) fn other_extents(&mut self, targets: &Targets, area: Area, out: &mut Vec<Access>) {
-        let clears = self.seen(reg::ZB_BW_CNTL) >> 5 & 1 != 0;
         for target in targets.surfaces.iter().chain(&targets.unknown) {
             // Samples are stored in tiles of both kinds, whatever the tile bits say.
             if let Some(layout) = target.sampled() {
                 self.dispute(Disputed::Samples);
                 target.list(target.whole(layout, area), out);
             }
-            if clears && target.unit == Unit::Depth {
+            if targets.clears && target.unit == Unit::Depth {
                 let blocks = Area {
                     x0: area.x0 / CLEARED * CLEARED,
                     y0: area.y0 / CLEARED * CLEARED,
@@ -69,7 +67,7 @@ impl Target {
     }
 
     /// Returns offset and length from the first byte of an area to its last.
-    fn extent(&self, area: Area) -> (u64, u64) {
+    pub(super) fn extent(&self, area: Area) -> (u64, u64) {
         let x = (area.x0 * self.bytes, (area.x1 + 1) * self.bytes);
         let row = |y: u64| self.layout.ranges(x, (y, y + 1)).next().unwrap_or_default();
         let (start, (last, len)) = (row(area.y0).0, row(area.y1));
@@ -84,7 +82,7 @@ impl Target {
         (0, layout.size(area.y1 + 1) * self.samples)
     }
 
-    fn list(&self, (offset, len): (u64, u64), out: &mut Vec<Access>) {
+    pub(super) fn list(&self, (offset, len): (u64, u64), out: &mut Vec<Access>) {
         let addr = self.base + offset;
         if self.read {
             push(out, Access::read(self.unit, addr, len));

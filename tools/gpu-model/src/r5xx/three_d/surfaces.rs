@@ -7,6 +7,7 @@
 //! which is what must exist of them (§2.3; digest A5).
 
 use super::push;
+use super::unpipelined::Pipelined;
 use crate::r5xx::access::{Access, Unit};
 use crate::r5xx::core::Core;
 use crate::r5xx::disputed::Disputed;
@@ -15,7 +16,7 @@ use crate::r5xx::regs::reg;
 use crate::r5xx::tile::{Layout, Micro, MACRO_BYTES, MICRO_BYTES};
 
 /// Colour buffers.
-const COLOURS: u32 = 4;
+pub(super) const COLOURS: u32 = 4;
 /// US_OUT_FMT: a target that shaders put out nothing for.
 const OUT_UNUSED: u32 = 15;
 /// Texture units.
@@ -65,9 +66,11 @@ impl Target {
 }
 
 /// Everything that a draw can touch besides vertices.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Targets {
     pub(super) area: Option<Area>,
+    /// ZB_BW_CNTL 5: depth and colour are cleared.
+    pub(super) clears: bool,
     pub(super) surfaces: Vec<Target>,
     /// Depth whose blocks its unit may not know: it is listed, not drawn.
     pub(super) unknown: Option<Target>,
@@ -85,6 +88,17 @@ impl Targets {
 
     fn writes(&self, unit: Unit) -> bool {
         self.surfaces.iter().any(|s| s.unit == unit && s.write)
+    }
+
+    /// The same without textures.
+    pub(super) fn untextured(&self) -> Targets {
+        Targets {
+            area: self.area,
+            clears: self.clears,
+            surfaces: self.surfaces.clone(),
+            unknown: self.unknown,
+            textures: Vec::new(),
+        }
     }
 }
 
@@ -120,13 +134,8 @@ pub(super) fn layout(macro_tiled: bool, micro: u32, bytes: u64, pitch: u64) -> O
 impl Core {
     /// Returns the memory that a draw can access in this state.
     pub(super) fn targets(&mut self) -> Targets {
-        let mut t = Targets {
-            area: self.scissor(),
-            ..Targets::default()
-        };
-        self.colour_targets(&mut t.surfaces);
-        self.depth_target(&mut t);
-        self.resolve_target(&mut t.surfaces);
+        let pipelined = self.pipelined();
+        let mut t = self.reached(&pipelined);
         let sampled = self.sampled();
         for n in 0..TEXTURES {
             if sampled >> n & 1 != 0 {
@@ -135,6 +144,33 @@ impl Core {
             }
         }
         t
+    }
+
+    /// Returns the surfaces of a draw that has these pipelined registers.
+    pub(super) fn reached(&mut self, pipelined: &Pipelined) -> Targets {
+        let mut t = Targets {
+            area: pipelined.area,
+            // The clear of depth and colour together does not look at masks.
+            clears: self.seen(reg::ZB_BW_CNTL) >> 5 & 1 != 0,
+            ..Targets::default()
+        };
+        self.colour_targets(pipelined, &mut t);
+        self.depth_target(pipelined, &mut t);
+        self.resolve_target(&mut t.surfaces);
+        t
+    }
+
+    /// Returns the registers that a draw which begins now has for itself.
+    pub(super) fn pipelined(&self) -> Pipelined {
+        Pipelined {
+            area: self.scissor(),
+            channels: self.seen(reg::RB3D_COLOR_CHANNEL_MASK),
+            reads: self.seen(reg::RB3D_BLENDCNTL) & 4 != 0,
+            unused: std::array::from_fn(|n| {
+                self.seen(reg::US_OUT_FMT0 + 4 * n as u32) & 31 == OUT_UNUSED
+            }),
+            depth: self.seen(reg::ZB_CNTL) & 7,
+        }
     }
 
     /// Units that textures are taken from, a bit each: those that are enabled, and those that the enabled ids
@@ -178,22 +214,19 @@ impl Core {
         (x1 >= x0 && y1 >= y0).then_some(Area { x0, y0, x1, y1 })
     }
 
-    fn colour_targets(&mut self, out: &mut Vec<Target>) {
+    fn colour_targets(&mut self, pipelined: &Pipelined, t: &mut Targets) {
         let control = self.seen(reg::RB3D_CCTL);
         // The first one's pixels go to so many; shaders put out pixels of their own for others, unless they are
         // told that there is no such target (US_OUT_FMT 4:0 15).
         let repeated = (control >> 5 & 3) + 1;
         let first = self.seen(reg::RB3D_COLORPITCH0) >> 21 & 15;
-        let mask = self.seen(reg::RB3D_COLOR_CHANNEL_MASK);
-        let read = self.seen(reg::RB3D_BLENDCNTL) & 4 != 0;
+        let mask = pipelined.channels;
         let resolved = self.seen(reg::RB3D_AARESOLVE_CTL) & 1 != 0;
         if control >> 9 & 1 != 0 {
             self.dispute(Disputed::Compression);
         }
-        // The clear of depth and colour together does not look at the mask.
-        let clears = self.seen(reg::ZB_BW_CNTL) >> 5 & 1 != 0;
         for n in 0..COLOURS {
-            if n >= repeated && self.seen(reg::US_OUT_FMT0 + 4 * n) & 31 == OUT_UNUSED {
+            if n >= repeated && pipelined.unused[n as usize] {
                 continue;
             }
             // Without masks of their own, all have the first one's (RB3D_CCTL 12): its copies, and those that have
@@ -204,9 +237,9 @@ impl Core {
             } else {
                 4 * n
             };
-            let write = mask >> own & 15 != 0 || clears;
+            let write = mask >> own & 15 != 0 || t.clears;
             // A resolve reads its samples.
-            let read = read || (resolved && n == 0);
+            let read = pipelined.reads || (resolved && n == 0);
             if !write && !read {
                 continue;
             }
@@ -241,15 +274,14 @@ impl Core {
                 u64::from(pitch & 0x3ffe) * bytes,
             );
             let what = (Unit::Color, n, format);
+            let out = &mut t.surfaces;
             self.add_target(out, what, (base, bytes, known), (read, write));
         }
     }
 
-    fn depth_target(&mut self, t: &mut Targets) {
-        let control = self.seen(reg::ZB_CNTL);
-        let (stencil, depth, writes) = (control & 1 != 0, control & 2 != 0, control & 4 != 0);
-        // The clear of depth and colour together does not look at that.
-        let clears = self.seen(reg::ZB_BW_CNTL) >> 5 & 1 != 0;
+    fn depth_target(&mut self, pipelined: &Pipelined, t: &mut Targets) {
+        let bit = |n: u32| pipelined.depth >> n & 1 != 0;
+        let (stencil, depth, writes, clears) = (bit(0), bit(1), bit(2), t.clears);
         if !stencil && !depth && !clears {
             return;
         }
