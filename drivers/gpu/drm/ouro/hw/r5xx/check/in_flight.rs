@@ -299,7 +299,15 @@ mod tests {
         assert!(!passes(
             Stream(std::vec![0xc001_1000, 0x1393, 2]).and(wait())
         ));
-        // The flush of this packet, and its wait, come behind the write.
+        // 4F14 twice is no flush of depth; with the next register it is.
+        let format = |flushes: Stream| {
+            let stream = target().and(draw()).and(flushes).and(wait());
+            let stream = stream.set(0x4f10, &[2]);
+            stream.refusal(&[TARGET, 48]).is_none()
+        };
+        assert!(!format(Stream(std::vec![0x1_93c5, 0, 1])));
+        assert!(format(Stream(std::vec![0x1_13c5, 0, 1])));
+        // Without a wait.
         assert!(!passes(Stream(std::vec![0x1393, 2])));
     }
 }
