@@ -12,7 +12,7 @@
 
 use super::{
     super::{packets::PacketType, regs},
-    registers::{Rules, REGISTERS},
+    registers::{Work, REGISTERS},
     require, slot,
     state::State,
     Checked, Refused, RegisterHeader,
@@ -65,32 +65,32 @@ pub(super) const fn units(slot: u8) -> Units {
 const COLOUR_FLUSH: u32 = 1 << 1;
 /// `ZB_ZCACHE_CTLSTAT`: the same.
 const DEPTH_FLUSH: u32 = 1 << 0;
+/// The indices of both, and of `WAIT_UNTIL`.
+const NEEDED: [usize; 3] = [
+    regs::RB3D_DSTCACHE_CTLSTAT as usize / 4,
+    regs::ZB_ZCACHE_CTLSTAT as usize / 4,
+    regs::WAIT_UNTIL as usize / 4,
+];
 /// `ZB_BW_CNTL`: its only bit. Without it the depth unit writes nothing in place of colour, so it
 /// can be cleared at any time, which Mesa's r300 does.
 const CLEARS_COLOUR: u32 = 1 << 5;
 
 impl State {
     /// Pixels of a draw are in flight.
-    pub(super) fn is_drawing(&mut self, knows_tiling: bool) {
+    pub(super) fn is_drawing(&mut self) {
         self.in_flight = Units::BOTH;
-        self.rules = Rules::of(knows_tiling, true);
+        self.work = Work::DRAWING;
     }
 
     /// Fails if a draw may be in flight in one of these units at `at` in the stream.
-    pub(super) fn idle(
-        &mut self,
-        stream: &[u32],
-        at: usize,
-        units: Units,
-        knows_tiling: bool,
-    ) -> Checked<()> {
+    pub(super) fn idle(&mut self, stream: &[u32], at: usize, units: Units) -> Checked<()> {
         if !self.in_flight.meet(units) {
             return Ok(());
         }
         // Once for each draw and unit: afterwards it is idle, or the stream is refused.
         self.in_flight = in_flight(stream, self.drawn, at);
         if self.in_flight == Units::NONE {
-            self.rules = Rules::of(knows_tiling, false);
+            self.work = Work::IDLE;
         }
         require(!self.in_flight.meet(units), Refused::InFlight)
     }
@@ -102,9 +102,8 @@ impl State {
         stream: &[u32],
         at: usize,
         value: u32,
-        knows_tiling: bool,
     ) -> Checked<()> {
-        let rule = Rules::of(knows_tiling, false).at(register / 4);
+        let rule = self.rules.at(register / 4);
         let slot = rule.slot();
         let cleared = slot == slot::BANDWIDTH && value & CLEARS_COLOUR == 0;
         if self.kept.get(slot) != value && !cleared {
@@ -112,9 +111,9 @@ impl State {
                 1..=3 => slot::COLOUR_PITCH,
                 _ => slot,
             };
-            self.idle(stream, at, units(first), knows_tiling)?;
+            self.idle(stream, at, units(first))?;
         }
-        require(rule.keep(value, &mut self.kept), Refused::Bits)
+        require(rule.keep(value, &mut self.kept, Work::IDLE), Refused::Bits)
     }
 }
 
@@ -152,11 +151,14 @@ fn in_flight(stream: &[u32], mut at: usize, end: usize) -> Units {
         // Of all others the count is at the same place.
         let header = RegisterHeader::from_bits(header);
         let count = usize::from(header.count_less_one()).wrapping_add(1);
-        if kind == PacketType::Registers {
+        let first = usize::from(header.index());
+        let behind = first.wrapping_add(if header.one() { 1 } else { count });
+        let range = first..behind;
+        if kind == PacketType::Registers && NEEDED.iter().any(|index| range.contains(index)) {
             let values = stream.get(at..end.min(at.wrapping_add(count)));
             for (n, value) in values.unwrap_or(&[]).iter().enumerate() {
                 let more = if header.one() { 0 } else { n };
-                write(usize::from(header.index()).wrapping_add(more), *value);
+                write(first.wrapping_add(more), *value);
             }
         }
         at = at.wrapping_add(count);

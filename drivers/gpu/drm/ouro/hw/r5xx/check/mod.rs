@@ -61,7 +61,7 @@ use super::packets::{CommandHeader, PacketType, RegisterHeader, FILLER};
 use crate::checker::{Checker, Object, Resolve, Verdict};
 use rectangles::Rectangles;
 use refused::{require, Checked, Refused};
-use registers::{Rules, REGISTERS};
+use registers::{Rules, Work, REGISTERS};
 use slot::Kept;
 use state::State;
 
@@ -252,11 +252,14 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
     let [_, values @ ..] = stream else {
         return at;
     };
-    let State { kept, rules, .. } = state;
+    let State {
+        kept, rules, work, ..
+    } = state;
+    let (rules, work) = (*rules, *work);
     while let (Some(value), Some(header)) = (values.get(at), stream.get(at)) {
         // A header with the register only: one dword follows (§5.1.1).
         if (*header as usize) < REGISTERS {
-            if !rules.at(*header).keep(*value, kept) {
+            if !rules.at(*header).keep(*value, kept, work) {
                 return at;
             }
             at = at.wrapping_add(2);
@@ -265,9 +268,9 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
         // Two registers, or up to four: as above, the CPU can go on before it has computed the
         // count.
         let dwords = match header >> INDEX_BITS {
-            8 if keep::<2>(kept, rules, *header, stream, at) => 3,
-            16 if keep::<3>(kept, rules, *header, stream, at) => 4,
-            24 if keep::<4>(kept, rules, *header, stream, at) => 5,
+            8 if keep::<2>(kept, rules, work, *header, stream, at) => 3,
+            16 if keep::<3>(kept, rules, work, *header, stream, at) => 4,
+            24 if keep::<4>(kept, rules, work, *header, stream, at) => 5,
             8 | 16 | 24 => return at,
             _ => match pass(rules, *header, stream, at) {
                 Some(dwords) => dwords,
@@ -286,6 +289,7 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
 fn keep<const N: usize>(
     kept: &mut Kept,
     rules: &Rules,
+    work: Work,
     header: u32,
     stream: &[u32],
     at: usize,
@@ -297,14 +301,15 @@ fn keep<const N: usize>(
     let rule = rules.at(header);
     if rule.length() >= N {
         // All registers are in one row, so they share one mask, and have consecutive slots.
-        let passes = rule.passes(values.iter().fold(0, |all, value| all | value));
+        let all = values.iter().fold(0, |all, value| all | value);
+        let passes = rule.passes(all, work);
         if passes {
             kept.set_all(rule.slot(), values);
         }
         return passes;
     }
     let mut writes = (header..).zip(values);
-    writes.all(|(register, value)| rules.at(register).keep(*value, kept))
+    writes.all(|(register, value)| rules.at(register).keep(*value, kept, work))
 }
 
 /// Returns the dwords of the packet at `at`, if it writes any number of registers of one row whose
@@ -382,7 +387,11 @@ fn register(
     require((index as usize) < REGISTERS, Refused::Register)?;
     let register = index.wrapping_mul(4);
     state.masks.pass(register)?;
-    if state.rules.at(index).keep(value, &mut state.kept) {
+    if state
+        .rules
+        .at(index)
+        .keep(value, &mut state.kept, state.work)
+    {
         return Ok(next);
     }
     state.write(register, at, value, next, cursor)

@@ -243,7 +243,7 @@ pub(super) const ROWS: &[Row] = &[
 pub(super) const REGISTERS: usize = 1 << 13;
 
 /// The rule for a register: 31:0 the bits that must be zero, 32 whether a write always needs
-/// further work ([`ALWAYS`]), 47:40 the number of registers from this one on in the same row, up to
+/// further work ([`ALWAYS`]), 33 whether it does behind a draw ([`IN_FLIGHT`]), 47:40 the number of registers from this one on in the same row, up to
 /// 255, zero if it is in no row; 63:57 the slot of the value, on top so that a shift alone extracts
 /// it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -251,9 +251,22 @@ pub(super) struct Rule(u64);
 
 /// A bit that is never clear in a compared value.
 const ALWAYS: u64 = 1 << 32;
+/// A bit that is set in it behind a draw.
+const IN_FLIGHT: u64 = 1 << 33;
 const LENGTH_SHIFT: u32 = 40;
 const SLOT_SHIFT: u32 = 57;
 const_assert_eq!(slot::SLOTS, 1 << (u64::BITS - SLOT_SHIFT));
+
+/// The rules that need further work now.
+#[derive(Clone, Copy)]
+pub(super) struct Work(u64);
+
+impl Work {
+    /// Nothing is in flight.
+    pub(super) const IDLE: Self = Self(ALWAYS);
+    /// A draw may be in flight: also those of unpipelined registers.
+    pub(super) const DRAWING: Self = Self(ALWAYS | IN_FLIGHT);
+}
 
 impl Rule {
     /// The rule of a register that is in no row.
@@ -279,8 +292,8 @@ impl Rule {
     /// Returns whether the value may be kept, and needs no further work. Several values may be kept
     /// if the OR of them may.
     #[inline]
-    pub(super) fn passes(self, value: u32) -> bool {
-        (u64::from(value) | ALWAYS) & self.0 == 0
+    pub(super) fn passes(self, value: u32, work: Work) -> bool {
+        (u64::from(value) | work.0) & self.0 == 0
     }
 
     /// Returns whether all of the values may be kept.
@@ -293,8 +306,8 @@ impl Rule {
 
     /// Keeps the register's value if it needs no further work; returns whether it did.
     #[inline]
-    pub(super) fn keep(self, value: u32, kept: &mut Kept) -> bool {
-        let keeps = self.passes(value);
+    pub(super) fn keep(self, value: u32, kept: &mut Kept, work: Work) -> bool {
+        let keeps = self.passes(value, work);
         if keeps {
             kept.set(self.slot(), value);
         }
@@ -306,18 +319,13 @@ impl Rule {
 pub(super) struct Rules([Rule; REGISTERS]);
 
 impl Rules {
-    /// Returns the rules of a stream that does, or does not, contain its objects' tiling; if a draw
-    /// `is_drawing`, a write of an unpipelined register needs further work.
-    pub(super) const fn of(knows_tiling: bool, is_drawing: bool) -> &'static Self {
-        static KNOWS: Rules = rules(true, false);
-        static ASKS: Rules = rules(false, false);
-        static KNOWS_DRAWING: Rules = rules(true, true);
-        static ASKS_DRAWING: Rules = rules(false, true);
-        match (knows_tiling, is_drawing) {
-            (true, false) => &KNOWS,
-            (false, false) => &ASKS,
-            (true, true) => &KNOWS_DRAWING,
-            (false, true) => &ASKS_DRAWING,
+    /// Returns the rules of a stream that does, or does not, contain its objects' tiling.
+    pub(super) const fn of(knows_tiling: bool) -> &'static Self {
+        static KNOWS: Rules = rules(true);
+        static ASKS: Rules = rules(false);
+        match knows_tiling {
+            true => &KNOWS,
+            false => &ASKS,
         }
     }
 
@@ -328,7 +336,7 @@ impl Rules {
     }
 }
 
-const fn rules(knows_tiling: bool, is_drawing: bool) -> Rules {
+const fn rules(knows_tiling: bool) -> Rules {
     let mut all = [Rule::OTHER; REGISTERS];
     let mut i = 0;
     while i < ROWS.len() {
@@ -337,12 +345,8 @@ const fn rules(knows_tiling: bool, is_drawing: bool) -> Rules {
         // The BO's tiling is used.
         let is_tiled = slot == slot::COLOUR_PITCH || slot == slot::DEPTH_PITCH;
         let Units { colour, depth } = units(slot);
-        let waits = is_drawing && (colour || depth);
-        let more = if is_tiled && !knows_tiling || waits {
-            ALWAYS
-        } else {
-            0
-        };
+        let more = if is_tiled && !knows_tiling { ALWAYS } else { 0 };
+        let more = more | if colour || depth { IN_FLIGHT } else { 0 };
         let mut at = first;
         while at <= last {
             let n = if slot == slot::NO_RULE {
@@ -368,7 +372,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn rule(register: u32) -> Rule {
-        Rules::of(true, false).at(register / 4)
+        Rules::of(true).at(register / 4)
     }
 
     #[test]
@@ -401,11 +405,11 @@ mod tests {
         assert!(!slots.contains(&slot::NO_RULE));
         let mut kept = Kept::new();
         for register in &registers {
-            assert!(rule(*register).keep(0, &mut kept));
+            assert!(rule(*register).keep(0, &mut kept, Work::IDLE));
         }
         // Digest §3.5: the fourth texture's format, the index offset.
         for (register, value) in [(0x44cc, 7), (0x208c, 9)] {
-            assert!(rule(register).keep(value, &mut kept));
+            assert!(rule(register).keep(value, &mut kept, Work::IDLE));
         }
         assert_eq!(kept.nth(slot::TX_FORMAT, 3), 7);
         assert_eq!(kept.get(slot::INDEX_OFFSET), 9);
@@ -415,14 +419,14 @@ mod tests {
     fn no_bit_passes_but_those_of_the_list() {
         let mut kept = Kept::new();
         for knows_tiling in [false, true] {
-            let rules = Rules::of(knows_tiling, false);
+            let rules = Rules::of(knows_tiling);
             for (first, last, _, allowed) in ROWS {
                 for register in (*first..=*last).step_by(4) {
                     let needs_object =
                         !knows_tiling && matches!(register, 0x4e38..=0x4e44 | 0x4f24);
                     for bit in 0..32 {
                         let value = 1 << bit;
-                        let passes = rules.at(register / 4).keep(value, &mut kept);
+                        let passes = rules.at(register / 4).keep(value, &mut kept, Work::IDLE);
                         let expected = allowed & value != 0 && !needs_object;
                         assert_eq!(passes, expected, "{register:x} {bit}");
                     }
@@ -440,9 +444,9 @@ mod tests {
             0x4be8, 0x4e28, 0x4e80, 0x4f20, 0x4f5c, 0x4018,
         ] {
             for knows_tiling in [false, true] {
-                let rule = Rules::of(knows_tiling, false).at(register / 4);
+                let rule = Rules::of(knows_tiling).at(register / 4);
                 assert!(!rule.is_listed());
-                assert!(!rule.keep(0, &mut kept), "{register:x}");
+                assert!(!rule.keep(0, &mut kept, Work::IDLE), "{register:x}");
             }
         }
     }

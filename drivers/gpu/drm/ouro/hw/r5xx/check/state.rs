@@ -11,7 +11,7 @@ use super::{
     blits::Blit,
     in_flight::Units,
     masks::Masks,
-    registers::{self, Rules},
+    registers::{self, Rules, Work},
     require,
     slot::{self, Kept},
     surface::Tiles,
@@ -28,6 +28,8 @@ pub(super) struct State {
     pub(super) kept: Kept,
     /// The list of these registers, and their allowed bits.
     pub(super) rules: &'static Rules,
+    /// Which of them need further work.
+    pub(super) work: Work,
     /// Place of the last draw in the stream.
     pub(super) drawn: usize,
     /// The units that may have its pixels in flight.
@@ -60,7 +62,8 @@ impl State {
         Self {
             masks: Masks::new(depth_pipes),
             kept,
-            rules: Rules::of(knows_tiling, false),
+            rules: Rules::of(knows_tiling),
+            work: Work::IDLE,
             drawn: 0,
             in_flight: Units::NONE,
             colours: [BoOffset::default(); 4],
@@ -79,7 +82,7 @@ impl State {
     /// are in rows that they clear as well.)
     pub(super) fn draws(&mut self, cursor: &mut Cursor<'_>, at: usize, pitch: u32) -> Checked<()> {
         let since = core::mem::replace(&mut self.drawn, at);
-        self.is_drawing(cursor.knows_tiling);
+        self.is_drawing();
         let scissor = self.kept.get(slot::SCISSOR);
         if scissor & SCISSOR_X >= pitch {
             let scissor = scissor & !SCISSOR_X | pitch.wrapping_sub(1);
@@ -104,7 +107,7 @@ impl State {
     ) -> Checked<usize> {
         let behind = next.wrapping_add(RELOCATION_DWORDS);
         let n = |first: u32| (register.wrapping_sub(first) / 4) as usize;
-        let (stream, knows_tiling) = (cursor.stream, cursor.knows_tiling);
+        let stream = cursor.stream;
         match register {
             0x4540..=0x457c => {
                 let object = cursor.object(next)?;
@@ -123,30 +126,30 @@ impl State {
                 Ok(behind)
             }
             0x4e28..=0x4e34 => {
-                self.idle(stream, at, Units::COLOUR, knows_tiling)?;
+                self.idle(stream, at, Units::COLOUR)?;
                 let place = self.colours.get_mut(n(0x4e28));
                 relocated(place.ok_or(Refused::Register)?, at, value, next, cursor)
             }
             0x4e80 => {
-                self.idle(stream, at, Units::COLOUR, knows_tiling)?;
+                self.idle(stream, at, Units::COLOUR)?;
                 relocated(&mut self.resolved, at, value, next, cursor)
             }
             0x4f20 => {
-                self.idle(stream, at, Units::DEPTH, knows_tiling)?;
+                self.idle(stream, at, Units::DEPTH)?;
                 relocated(&mut self.depth, at, value, next, cursor)
             }
             0x4e38..=0x4e44 if !cursor.knows_tiling => {
                 require(value & !registers::COLOUR_PITCH == 0, Refused::Bits)?;
-                self.idle(stream, at, Units::COLOUR, knows_tiling)?;
+                self.idle(stream, at, Units::COLOUR)?;
                 self.tiled(slot::COLOUR_PITCH, n(0x4e38), at, value, next, cursor)
             }
             0x4f24 if !cursor.knows_tiling => {
                 require(value & !registers::DEPTH_PITCH == 0, Refused::Bits)?;
-                self.idle(stream, at, Units::DEPTH, knows_tiling)?;
+                self.idle(stream, at, Units::DEPTH)?;
                 self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor)
             }
             0x4020 | 0x4e00 | 0x4e38..=0x4e44 | 0x4e84 | 0x4e88 | 0x4f10 | 0x4f1c | 0x4f24 => {
-                self.keep_when_idle(register, stream, at, value, knows_tiling)?;
+                self.keep_when_idle(register, stream, at, value)?;
                 Ok(next)
             }
             0x4f5c => {
@@ -165,7 +168,8 @@ impl State {
             // The copy disables the depth hierarchy.
             0x43a4 if value & 1 != 0 => {
                 let value = value & !1;
-                let listed = self.rules.at(register / 4).keep(value, &mut self.kept);
+                let rule = self.rules.at(register / 4);
+                let listed = rule.keep(value, &mut self.kept, self.work);
                 require(listed, Refused::Bits)?;
                 cursor.put(at, value)?;
                 Ok(next)
