@@ -243,9 +243,9 @@ pub(super) const ROWS: &[Row] = &[
 pub(super) const REGISTERS: usize = 1 << 13;
 
 /// The rule for a register: 31:0 the bits that must be zero, 32 whether a write always needs
-/// further work ([`ALWAYS`]), 33 whether it does behind a draw ([`IN_FLIGHT`]), 47:40 the number of registers from this one on in the same row, up to
-/// 255, zero if it is in no row; 63:57 the slot of the value, on top so that a shift alone extracts
-/// it.
+/// further work ([`ALWAYS`]), 33 whether it does behind a draw ([`IN_FLIGHT`]), 47:40 the number of
+/// registers from this one on in the same row, up to 255, zero if it is in no row; 63:57 the slot
+/// of the value, on top so that a shift alone extracts it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rule(u64);
 
