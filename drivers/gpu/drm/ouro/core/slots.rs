@@ -30,6 +30,18 @@ impl<const WORDS: usize> Slots<WORDS> {
     /// Takes the first run of `count` slots that are free. Returns the first of them; `None` if
     /// there is no such run, or `count` is 0.
     pub fn take(&mut self, count: usize) -> Option<usize> {
+        let start = self.find(count)?;
+        self.mark(start, count, true);
+        Some(start)
+    }
+
+    /// Returns whether [`take`](Self::take) finds a run of `count` slots.
+    pub fn has_room(&self, count: usize) -> bool {
+        self.find(count).is_some()
+    }
+
+    /// Returns the first slot of the first free run of `count` slots.
+    fn find(&self, count: usize) -> Option<usize> {
         if count == 0 {
             return None;
         }
@@ -37,7 +49,6 @@ impl<const WORDS: usize> Slots<WORDS> {
         loop {
             let end = self.first(start, true).unwrap_or(WORDS * Self::BITS);
             if end - start >= count {
-                self.mark(start, count, true);
                 return Some(start);
             }
             start = self.first(end, false)?;
@@ -142,6 +153,7 @@ mod tests {
             for (count, gone) in steps {
                 let free = (0..=192 - count)
                     .find(|at| count != 0 && owned[*at..at + count].iter().all(|taken| !taken));
+                prop_assert_eq!(slots.has_room(count), free.is_some());
                 prop_assert_eq!(slots.take(count), free);
                 if let Some(at) = free {
                     owned[at..at + count].fill(true);

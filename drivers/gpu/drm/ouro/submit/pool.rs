@@ -116,11 +116,11 @@ impl Pool {
         (len * 4).div_ceil(PAGE_SIZE as usize)
     }
 
-    /// Returns whether a client may have `count` more pages now.
+    /// Returns whether a client may have `count` more pages now, in one run.
     pub(super) fn may_take(&self, count: usize, share: &PoolShare) -> bool {
         let pages = self.pages.lock();
         let own = share.pages.load(ordering::Relaxed) as usize;
-        slots::may_take(own, count, pages.free) && count <= pages.free
+        slots::may_take(own, count, pages.free) && pages.slots.has_room(count)
     }
 
     /// Copies a client's batch to the pool. Errors: `ENOSPC` while the pool is full, or the client
