@@ -11,11 +11,11 @@
 //! A stream begins with nothing in flight, since each request ends with these flushes.
 
 use super::{
-    super::{packets::PacketType, regs},
-    registers::{Work, REGISTERS},
+    super::regs,
+    registers::Work,
     require, slot,
-    state::State,
-    Checked, Refused, RegisterHeader,
+    state::{each_write, State},
+    targets, Checked, Refused,
 };
 
 /// The units that write pixels.
@@ -48,15 +48,15 @@ impl Units {
     }
 }
 
-/// Returns the units that the register of a slot configures at once. (Of `COLORPITCH`, of four,
-/// the first slot.)
+/// Returns the units that the register of a slot configures at once.
 pub(super) const fn units(slot: u8) -> Units {
     match slot {
         slot::SAMPLES => Units::BOTH,
-        slot::COLOUR_CONTROL | slot::COLOUR_PITCH | slot::RESOLVED_PITCH | slot::RESOLVE => {
-            Units::COLOUR
-        }
-        slot::DEPTH_FORMAT | slot::BANDWIDTH | slot::DEPTH_PITCH => Units::DEPTH,
+        slot::COLOUR_CONTROL => Units::COLOUR,
+        // COLORPITCH, of four, AARESOLVE_PITCH, AARESOLVE_CTL.
+        slot::COLOUR_PITCH..=slot::RESOLVE => Units::COLOUR,
+        // ZB_FORMAT, ZB_BW_CNTL, ZB_DEPTHPITCH.
+        slot::DEPTH_FORMAT..=slot::DEPTH_PITCH => Units::DEPTH,
         _ => Units::NONE,
     }
 }
@@ -71,19 +71,15 @@ const NEEDED: [usize; 3] = [
     regs::ZB_ZCACHE_CTLSTAT as usize / 4,
     regs::WAIT_UNTIL as usize / 4,
 ];
-/// `ZB_BW_CNTL`: its only bit. Without it the depth unit writes nothing in place of colour, so it
-/// can be cleared at any time, which Mesa's r300 does.
-const CLEARS_COLOUR: u32 = 1 << 5;
-
 impl State {
-    /// Pixels of a draw are in flight.
-    pub(super) fn is_drawing(&mut self) {
+    /// Marks the pixels of a draw as in flight.
+    pub(super) fn begin_draw(&mut self) {
         self.in_flight = Units::BOTH;
         self.work = Work::DRAWING;
     }
 
     /// Fails if a draw may be in flight in one of these units at `at` in the stream.
-    pub(super) fn idle(&mut self, stream: &[u32], at: usize, units: Units) -> Checked<()> {
+    pub(super) fn require_idle(&mut self, stream: &[u32], at: usize, units: Units) -> Checked<()> {
         if !self.in_flight.meet(units) {
             return Ok(());
         }
@@ -105,64 +101,33 @@ impl State {
     ) -> Checked<()> {
         let rule = self.rules.at(register / 4);
         let slot = rule.slot();
-        let cleared = slot == slot::BANDWIDTH && value & CLEARS_COLOUR == 0;
+        // Without this bit the depth unit writes nothing in place of colour: it can be cleared at
+        // any time, which Mesa's r300 does.
+        let cleared = slot == slot::BANDWIDTH && value & targets::CLEARS_COLOUR == 0;
         if self.kept.get(slot) != value && !cleared {
-            let first = match slot.wrapping_sub(slot::COLOUR_PITCH) {
-                1..=3 => slot::COLOUR_PITCH,
-                _ => slot,
-            };
-            self.idle(stream, at, units(first))?;
+            self.require_idle(stream, at, units(slot))?;
         }
         require(rule.keep(value, &mut self.kept, Work::IDLE), Refused::Bits)
     }
 }
 
 /// Returns the units that may have pixels in flight at `end`, if both have at the packet at `at`.
-/// The packets have passed the check.
 #[cold]
-fn in_flight(stream: &[u32], mut at: usize, end: usize) -> Units {
+fn in_flight(stream: &[u32], at: usize, end: usize) -> Units {
     let mut now = Units::BOTH;
     let mut flushed = Units::NONE;
-    let mut write = |index: usize, value: u32| match index as u32 * 4 {
-        regs::RB3D_DSTCACHE_CTLSTAT if value & COLOUR_FLUSH != 0 => flushed.colour = true,
-        regs::ZB_ZCACHE_CTLSTAT if value & DEPTH_FLUSH != 0 => flushed.depth = true,
-        regs::WAIT_UNTIL if value & regs::WAIT_3D_IDLECLEAN != 0 => {
-            now.colour &= !flushed.colour;
-            now.depth &= !flushed.depth;
-        }
-        _ => {}
-    };
-    while at < end {
-        let Some(header) = stream.get(at).copied() else {
-            break;
-        };
-        at = at.wrapping_add(1);
-        if (header as usize) < REGISTERS {
-            if let Some(value) = stream.get(at) {
-                write(header as usize, *value);
+    each_write(stream, at..end, &NEEDED, |index, at| {
+        let value = stream.get(at).copied().unwrap_or(0);
+        match index as u32 * 4 {
+            regs::RB3D_DSTCACHE_CTLSTAT => flushed.colour |= value & COLOUR_FLUSH != 0,
+            regs::ZB_ZCACHE_CTLSTAT => flushed.depth |= value & DEPTH_FLUSH != 0,
+            regs::WAIT_UNTIL if value & regs::WAIT_3D_IDLECLEAN != 0 => {
+                now.colour &= !flushed.colour;
+                now.depth &= !flushed.depth;
             }
-            at = at.wrapping_add(1);
-            continue;
+            _ => {}
         }
-        let kind = PacketType::of(header);
-        if kind == PacketType::Filler {
-            continue;
-        }
-        // Of all others the count is at the same place.
-        let header = RegisterHeader::from_bits(header);
-        let count = usize::from(header.count_less_one()).wrapping_add(1);
-        let first = usize::from(header.index());
-        let behind = first.wrapping_add(if header.one() { 1 } else { count });
-        let range = first..behind;
-        if kind == PacketType::Registers && NEEDED.iter().any(|index| range.contains(index)) {
-            let values = stream.get(at..end.min(at.wrapping_add(count)));
-            for (n, value) in values.unwrap_or(&[]).iter().enumerate() {
-                let more = if header.one() { 0 } else { n };
-                write(first.wrapping_add(more), *value);
-            }
-        }
-        at = at.wrapping_add(count);
-    }
+    });
     now
 }
 

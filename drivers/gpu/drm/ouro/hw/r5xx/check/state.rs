@@ -6,6 +6,8 @@
 //! but the masks of pipes, the directions of blits, the outputs of unused targets, and the logical
 //! ids of textures.
 
+use core::ops::Range;
+
 use super::{
     super::packets::{PacketType, RegisterHeader},
     blits::Blit,
@@ -82,12 +84,12 @@ impl State {
     /// are in rows that they clear as well.)
     pub(super) fn draws(&mut self, cursor: &mut Cursor<'_>, at: usize, pitch: u32) -> Checked<()> {
         let since = core::mem::replace(&mut self.drawn, at);
-        self.is_drawing();
+        self.begin_draw();
         let scissor = self.kept.get(slot::SCISSOR);
         if scissor & SCISSOR_X >= pitch {
             let scissor = scissor & !SCISSOR_X | pitch.wrapping_sub(1);
             self.kept.set(slot::SCISSOR, scissor);
-            let said = last_write(cursor.stream, since, at, SCISSOR);
+            let said = last_write(cursor.stream, since..at, SCISSOR);
             cursor.put(said.ok_or(Refused::Scissor)?, scissor)?;
         }
         Ok(())
@@ -126,26 +128,26 @@ impl State {
                 Ok(behind)
             }
             0x4e28..=0x4e34 => {
-                self.idle(stream, at, Units::COLOUR)?;
+                self.require_idle(stream, at, Units::COLOUR)?;
                 let place = self.colours.get_mut(n(0x4e28));
                 relocated(place.ok_or(Refused::Register)?, at, value, next, cursor)
             }
             0x4e80 => {
-                self.idle(stream, at, Units::COLOUR)?;
+                self.require_idle(stream, at, Units::COLOUR)?;
                 relocated(&mut self.resolved, at, value, next, cursor)
             }
             0x4f20 => {
-                self.idle(stream, at, Units::DEPTH)?;
+                self.require_idle(stream, at, Units::DEPTH)?;
                 relocated(&mut self.depth, at, value, next, cursor)
             }
             0x4e38..=0x4e44 if !cursor.knows_tiling => {
                 require(value & !registers::COLOUR_PITCH == 0, Refused::Bits)?;
-                self.idle(stream, at, Units::COLOUR)?;
+                self.require_idle(stream, at, Units::COLOUR)?;
                 self.tiled(slot::COLOUR_PITCH, n(0x4e38), at, value, next, cursor)
             }
             0x4f24 if !cursor.knows_tiling => {
                 require(value & !registers::DEPTH_PITCH == 0, Refused::Bits)?;
-                self.idle(stream, at, Units::DEPTH)?;
+                self.require_idle(stream, at, Units::DEPTH)?;
                 self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor)
             }
             0x4020 | 0x4e00 | 0x4e38..=0x4e44 | 0x4e84 | 0x4e88 | 0x4f10 | 0x4f1c | 0x4f24 => {
@@ -197,43 +199,46 @@ impl State {
     }
 }
 
-/// Returns the place of the last write of a register in the packets from `at` to `end`, which have
-/// passed the check.
+/// Calls `f` with the index and the place of each write to one of some registers, by their indices,
+/// in a part of the stream that has passed the check and begins with a packet.
 #[cold]
-pub(super) fn last_write(
+pub(super) fn each_write(
     stream: &[u32],
-    mut at: usize,
-    end: usize,
-    register: usize,
-) -> Option<usize> {
-    let mut last = None;
-    while at < end {
-        let header = *stream.get(at)?;
+    part: Range<usize>,
+    registers: &[usize],
+    mut f: impl FnMut(usize, usize),
+) {
+    let mut at = part.start;
+    while let Some(header) = stream.get(at..part.end).and_then(|rest| rest.first()) {
+        let kind = PacketType::of(*header);
         at = at.wrapping_add(1);
-        if (header as usize) < registers::REGISTERS {
-            if header as usize == register {
-                last = Some(at);
-            }
-            at = at.wrapping_add(1);
-            continue;
-        }
-        let kind = PacketType::of(header);
         if kind == PacketType::Filler {
             continue;
         }
         // Of all others the count is at the same place.
-        let header = RegisterHeader::from_bits(header);
+        let header = RegisterHeader::from_bits(*header);
+        let (first, step) = (usize::from(header.index()), usize::from(!header.one()));
         let more = usize::from(header.count_less_one());
-        let n = register.wrapping_sub(header.index().into());
-        if n <= more && kind == PacketType::Registers {
-            match (header.one(), n) {
-                (false, _) => last = Some(at.wrapping_add(n)),
-                (true, 0) => last = Some(at.wrapping_add(more)),
-                (true, _) => {}
+        let behind = at.wrapping_add(more).wrapping_add(1);
+        let written = first..=first.wrapping_add(more.wrapping_mul(step));
+        let writes = registers.iter().any(|index| written.contains(index));
+        if kind == PacketType::Registers && writes {
+            for (n, place) in (at..behind.min(part.end)).enumerate() {
+                let index = first.wrapping_add(n.wrapping_mul(step));
+                if registers.contains(&index) {
+                    f(index, place);
+                }
             }
         }
-        at = at.wrapping_add(more).wrapping_add(1);
+        at = behind;
     }
+}
+
+/// Returns the place of the last write of a register in a part of the stream, as for
+/// [`each_write`].
+pub(super) fn last_write(stream: &[u32], part: Range<usize>, register: usize) -> Option<usize> {
+    let mut last = None;
+    each_write(stream, part, &[register], |_, at| last = Some(at));
     last
 }
 

@@ -48,7 +48,7 @@ const BLENDS: u32 = 1 << 0 | 1 << 2;
 /// `RB3D_ROPCNTL`: pixels are combined with those of the target.
 const COMBINES: u32 = 1 << 2;
 /// `ZB_BW_CNTL`: clears colour along with depth.
-const CLEARS_COLOUR: u32 = 1 << 5;
+pub(super) const CLEARS_COLOUR: u32 = 1 << 5;
 /// `RB3D_COLOR_CHANNEL_MASK`: channels of four targets.
 const CHANNELS: u32 = 0xffff;
 /// `RB3D_CCTL`: each target gets its own pixels; otherwise all get those of the first.
