@@ -461,17 +461,11 @@ impl Backing {
                 space.map(place, span, owner, attributes, addresses.take(count))
             }
             Memory::Kernel(pages) => {
-                let addresses = pages.addresses().iter().copied();
-                space.map(
-                    place,
-                    span,
-                    owner,
-                    attributes,
-                    addresses.skip(first).take(count),
-                )
+                let addresses = pages.addresses().iter().copied().skip(first);
+                space.map(place, span, owner, attributes, addresses.take(count))
             }
             Memory::Blocks(blocks) => {
-                let addresses = blocks.addresses();
+                let addresses = blocks.addresses().skip(first);
                 let memory = blocks.kind();
                 // VRAM is not coherent with anything.
                 let cache = match memory {
@@ -479,13 +473,7 @@ impl Backing {
                     MemoryKind::System => cache,
                 };
                 let attributes = PteAttributes { memory, cache };
-                space.map(
-                    place,
-                    span,
-                    owner,
-                    attributes,
-                    addresses.skip(first).take(count),
-                )
+                space.map(place, span, owner, attributes, addresses.take(count))
             }
             Memory::Foreign(foreign) => {
                 let map = foreign.map.as_ref();
