@@ -38,7 +38,7 @@ impl fmt::Display for Cause {
             Self::Disabled => f.write_str("resets are disabled in debugfs (reset=0)"),
             Self::Failed => write!(f, "{} resets failed", super::act::TRIES),
             Self::Move => f.write_str("a copy or clear of a BO hung, its contents are lost"),
-            Self::Asleep(e) => write!(f, "no forcewake ({e:?})"),
+            Self::Asleep(e) => write!(f, "it does not wake up ({e:?})"),
             Self::Gone => f.write_str("registers read all ones, the device was removed or lost"),
             Self::Cancelled => f.write_str("requests are cancelled through debugfs"),
             Self::Resume(e) => write!(f, "resume failed ({e:?})"),
