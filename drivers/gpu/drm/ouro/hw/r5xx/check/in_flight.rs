@@ -10,13 +10,7 @@
 //!
 //! A stream begins with nothing in flight, since each request ends with these flushes.
 
-use super::{
-    super::regs,
-    registers::Work,
-    require, slot,
-    state::{each_write, State},
-    targets, Checked, Refused,
-};
+use super::{super::regs, registers::Work, require, slot, state::State, targets, Checked, Refused};
 
 /// The units that write pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,70 +59,56 @@ pub(super) const fn units(slot: u8) -> Units {
 const COLOUR_FLUSH: u32 = 1 << 1;
 /// `ZB_ZCACHE_CTLSTAT`: the same.
 const DEPTH_FLUSH: u32 = 1 << 0;
-/// The indices of both, and of `WAIT_UNTIL`.
-const NEEDED: [usize; 3] = [
-    regs::RB3D_DSTCACHE_CTLSTAT as usize / 4,
-    regs::ZB_ZCACHE_CTLSTAT as usize / 4,
-    regs::WAIT_UNTIL as usize / 4,
-];
+
+/// Returns whether a write to the register may end what is in flight.
+pub(super) const fn ends(register: u32) -> bool {
+    matches!(
+        register,
+        regs::RB3D_DSTCACHE_CTLSTAT | regs::ZB_ZCACHE_CTLSTAT | regs::WAIT_UNTIL
+    )
+}
+
 impl State {
     /// Marks the pixels of a draw as in flight.
     pub(super) fn begin_draw(&mut self) {
         self.in_flight = Units::BOTH;
+        self.flushed = Units::NONE;
         self.work = Work::DRAWING;
     }
 
-    /// Fails if a draw may be in flight in one of these units at `at` in the stream.
-    pub(super) fn require_idle(&mut self, stream: &[u32], at: usize, units: Units) -> Checked<()> {
-        if !self.in_flight.meet(units) {
-            return Ok(());
+    /// Writes one of the registers that [end](ends) what is in flight.
+    pub(super) fn flush(&mut self, register: u32, value: u32) {
+        match register {
+            regs::RB3D_DSTCACHE_CTLSTAT => self.flushed.colour |= value & COLOUR_FLUSH != 0,
+            regs::ZB_ZCACHE_CTLSTAT => self.flushed.depth |= value & DEPTH_FLUSH != 0,
+            _ if value & regs::WAIT_3D_IDLECLEAN != 0 => {
+                self.in_flight.colour &= !self.flushed.colour;
+                self.in_flight.depth &= !self.flushed.depth;
+                if self.in_flight == Units::NONE {
+                    self.work = Work::IDLE;
+                }
+            }
+            _ => {}
         }
-        // Once for each draw and unit: afterwards it is idle, or the stream is refused.
-        self.in_flight = in_flight(stream, self.drawn, at);
-        if self.in_flight == Units::NONE {
-            self.work = Work::IDLE;
-        }
+    }
+
+    /// Fails if a draw may be in flight in one of these units.
+    pub(super) fn require_idle(&self, units: Units) -> Checked<()> {
         require(!self.in_flight.meet(units), Refused::InFlight)
     }
 
     /// Keeps the value of such a register, in the slot of its rule. The same value changes nothing.
-    pub(super) fn keep_when_idle(
-        &mut self,
-        register: u32,
-        stream: &[u32],
-        at: usize,
-        value: u32,
-    ) -> Checked<()> {
+    pub(super) fn keep_when_idle(&mut self, register: u32, value: u32) -> Checked<()> {
         let rule = self.rules.at(register / 4);
         let slot = rule.slot();
         // Without this bit the depth unit writes nothing in place of colour: it can be cleared at
         // any time, which Mesa's r300 does.
         let cleared = slot == slot::BANDWIDTH && value & targets::CLEARS_COLOUR == 0;
         if self.kept.get(slot) != value && !cleared {
-            self.require_idle(stream, at, units(slot))?;
+            self.require_idle(units(slot))?;
         }
         require(rule.keep(value, &mut self.kept, Work::IDLE), Refused::Bits)
     }
-}
-
-/// Returns the units that may have pixels in flight at `end`, if both have at the packet at `at`.
-#[cold]
-fn in_flight(stream: &[u32], at: usize, end: usize) -> Units {
-    let mut now = Units::BOTH;
-    let mut flushed = Units::NONE;
-    each_write(stream, at..end, &NEEDED, |index, at| {
-        let value = stream.get(at).copied().unwrap_or(0);
-        match index as u32 * 4 {
-            regs::RB3D_DSTCACHE_CTLSTAT => flushed.colour |= value & COLOUR_FLUSH != 0,
-            regs::ZB_ZCACHE_CTLSTAT => flushed.depth |= value & DEPTH_FLUSH != 0,
-            regs::WAIT_UNTIL if value & regs::WAIT_3D_IDLECLEAN != 0 => {
-                now.colour &= !flushed.colour;
-                now.depth &= !flushed.depth;
-            }
-            _ => {}
-        }
-    });
-    now
 }
 
 #[cfg(test)]

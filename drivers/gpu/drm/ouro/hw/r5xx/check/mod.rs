@@ -272,7 +272,7 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
             16 if keep::<3>(kept, rules, work, *header, stream, at) => 4,
             24 if keep::<4>(kept, rules, work, *header, stream, at) => 5,
             8 | 16 | 24 => return at,
-            _ => match pass(rules, *header, stream, at) {
+            _ => match pass(rules, work, *header, stream, at) {
                 Some(dwords) => dwords,
                 None => return at,
             },
@@ -315,7 +315,7 @@ fn keep<const N: usize>(
 /// Returns the dwords of the packet at `at`, if it writes any number of registers of one row whose
 /// bits are allowed and whose values no rule needs, or no registers.
 #[inline(always)]
-fn pass(rules: &Rules, header: u32, stream: &[u32], at: usize) -> Option<usize> {
+fn pass(rules: &Rules, work: Work, header: u32, stream: &[u32], at: usize) -> Option<usize> {
     if header >> 30 != 0 {
         return match header {
             RELOCATION => Some(RELOCATION_DWORDS),
@@ -331,7 +331,7 @@ fn pass(rules: &Rules, header: u32, stream: &[u32], at: usize) -> Option<usize> 
     let in_row = if header.one() { 0 } else { more } < rule.length();
     let values = stream.get(at.wrapping_add(1)..at.wrapping_add(dwords))?;
     let is_free = rule.slot() == slot::NO_RULE && in_row;
-    let passes = header.reserved() == 0 && is_free && rule.pass_all(values);
+    let passes = header.reserved() == 0 && is_free && rule.pass_all(values, work);
     passes.then_some(dwords)
 }
 

@@ -18,7 +18,7 @@
 //! whether or not a rule needs it.
 
 use super::{
-    in_flight::{units, Units},
+    in_flight::{ends, units, Units},
     slot::{self, Kept},
 };
 use static_assertions::const_assert_eq;
@@ -264,7 +264,7 @@ pub(super) struct Work(u64);
 impl Work {
     /// Nothing is in flight.
     pub(super) const IDLE: Self = Self(ALWAYS);
-    /// A draw may be in flight: also those of unpipelined registers.
+    /// A draw may be in flight: also those of unpipelined registers, flushes and waits.
     pub(super) const DRAWING: Self = Self(ALWAYS | IN_FLIGHT);
 }
 
@@ -298,10 +298,10 @@ impl Rule {
 
     /// Returns whether all of the values may be kept.
     #[inline]
-    pub(super) fn pass_all(self, values: &[u32]) -> bool {
+    pub(super) fn pass_all(self, values: &[u32], work: Work) -> bool {
         let zero = self.0 as u32;
         let all = || values.iter().fold(0, |all, value| all | (value & zero)) == 0;
-        self.0 & ALWAYS == 0 && (zero == 0 || all())
+        self.0 & work.0 == 0 && (zero == 0 || all())
     }
 
     /// Keeps the register's value if it needs no further work; returns whether it did.
@@ -346,7 +346,8 @@ const fn rules(knows_tiling: bool) -> Rules {
         let is_tiled = slot == slot::COLOUR_PITCH || slot == slot::DEPTH_PITCH;
         let Units { colour, depth } = units(slot);
         let more = if is_tiled && !knows_tiling { ALWAYS } else { 0 };
-        let more = more | if colour || depth { IN_FLIGHT } else { 0 };
+        let waits = colour || depth || ends(first);
+        let more = more | if waits { IN_FLIGHT } else { 0 };
         let mut at = first;
         while at <= last {
             let n = if slot == slot::NO_RULE {

@@ -6,8 +6,6 @@
 //! but the masks of pipes, the directions of blits, the outputs of unused targets, and the logical
 //! ids of textures.
 
-use core::ops::Range;
-
 use super::{
     super::packets::{PacketType, RegisterHeader},
     blits::Blit,
@@ -36,6 +34,8 @@ pub(super) struct State {
     pub(super) drawn: usize,
     /// The units that may have its pixels in flight.
     pub(super) in_flight: Units,
+    /// The units whose cache was flushed since.
+    pub(super) flushed: Units,
     /// Addresses of the four colour targets, of the resolve target, and of depth.
     pub(super) colours: [BoOffset; 4],
     pub(super) resolved: BoOffset,
@@ -68,6 +68,7 @@ impl State {
             work: Work::IDLE,
             drawn: 0,
             in_flight: Units::NONE,
+            flushed: Units::NONE,
             colours: [BoOffset::default(); 4],
             resolved: BoOffset::default(),
             depth: BoOffset::default(),
@@ -89,7 +90,7 @@ impl State {
         if scissor & SCISSOR_X >= pitch {
             let scissor = scissor & !SCISSOR_X | pitch.wrapping_sub(1);
             self.kept.set(slot::SCISSOR, scissor);
-            let said = last_write(cursor.stream, since..at, SCISSOR);
+            let said = last_write(cursor.stream, since, at, SCISSOR);
             cursor.put(said.ok_or(Refused::Scissor)?, scissor)?;
         }
         Ok(())
@@ -109,7 +110,6 @@ impl State {
     ) -> Checked<usize> {
         let behind = next.wrapping_add(RELOCATION_DWORDS);
         let n = |first: u32| (register.wrapping_sub(first) / 4) as usize;
-        let stream = cursor.stream;
         match register {
             0x4540..=0x457c => {
                 let object = cursor.object(next)?;
@@ -128,30 +128,37 @@ impl State {
                 Ok(behind)
             }
             0x4e28..=0x4e34 => {
-                self.require_idle(stream, at, Units::COLOUR)?;
+                self.require_idle(Units::COLOUR)?;
                 let place = self.colours.get_mut(n(0x4e28));
                 relocated(place.ok_or(Refused::Register)?, at, value, next, cursor)
             }
             0x4e80 => {
-                self.require_idle(stream, at, Units::COLOUR)?;
+                self.require_idle(Units::COLOUR)?;
                 relocated(&mut self.resolved, at, value, next, cursor)
             }
             0x4f20 => {
-                self.require_idle(stream, at, Units::DEPTH)?;
+                self.require_idle(Units::DEPTH)?;
                 relocated(&mut self.depth, at, value, next, cursor)
             }
             0x4e38..=0x4e44 if !cursor.knows_tiling => {
                 require(value & !registers::COLOUR_PITCH == 0, Refused::Bits)?;
-                self.require_idle(stream, at, Units::COLOUR)?;
+                self.require_idle(Units::COLOUR)?;
                 self.tiled(slot::COLOUR_PITCH, n(0x4e38), at, value, next, cursor)
             }
             0x4f24 if !cursor.knows_tiling => {
                 require(value & !registers::DEPTH_PITCH == 0, Refused::Bits)?;
-                self.require_idle(stream, at, Units::DEPTH)?;
+                self.require_idle(Units::DEPTH)?;
                 self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor)
             }
+            0x1720 | 0x4e4c | 0x4f18 => {
+                let rule = self.rules.at(register / 4);
+                let listed = rule.keep(value, &mut self.kept, Work::IDLE);
+                require(listed, Refused::Bits)?;
+                self.flush(register, value);
+                Ok(next)
+            }
             0x4020 | 0x4e00 | 0x4e38..=0x4e44 | 0x4e84 | 0x4e88 | 0x4f10 | 0x4f1c | 0x4f24 => {
-                self.keep_when_idle(register, stream, at, value)?;
+                self.keep_when_idle(register, value)?;
                 Ok(next)
             }
             0x4f5c => {
@@ -199,46 +206,43 @@ impl State {
     }
 }
 
-/// Calls `f` with the index and the place of each write to one of some registers, by their indices,
-/// in a part of the stream that has passed the check and begins with a packet.
+/// Returns the place of the last write of a register in the packets from `at` to `end`, which have
+/// passed the check.
 #[cold]
-pub(super) fn each_write(
+pub(super) fn last_write(
     stream: &[u32],
-    part: Range<usize>,
-    registers: &[usize],
-    mut f: impl FnMut(usize, usize),
-) {
-    let mut at = part.start;
-    while let Some(header) = stream.get(at..part.end).and_then(|rest| rest.first()) {
-        let kind = PacketType::of(*header);
+    mut at: usize,
+    end: usize,
+    register: usize,
+) -> Option<usize> {
+    let mut last = None;
+    while at < end {
+        let header = *stream.get(at)?;
         at = at.wrapping_add(1);
+        if (header as usize) < registers::REGISTERS {
+            if header as usize == register {
+                last = Some(at);
+            }
+            at = at.wrapping_add(1);
+            continue;
+        }
+        let kind = PacketType::of(header);
         if kind == PacketType::Filler {
             continue;
         }
         // Of all others the count is at the same place.
-        let header = RegisterHeader::from_bits(*header);
-        let (first, step) = (usize::from(header.index()), usize::from(!header.one()));
+        let header = RegisterHeader::from_bits(header);
         let more = usize::from(header.count_less_one());
-        let behind = at.wrapping_add(more).wrapping_add(1);
-        let written = first..=first.wrapping_add(more.wrapping_mul(step));
-        let writes = registers.iter().any(|index| written.contains(index));
-        if kind == PacketType::Registers && writes {
-            for (n, place) in (at..behind.min(part.end)).enumerate() {
-                let index = first.wrapping_add(n.wrapping_mul(step));
-                if registers.contains(&index) {
-                    f(index, place);
-                }
+        let n = register.wrapping_sub(header.index().into());
+        if n <= more && kind == PacketType::Registers {
+            match (header.one(), n) {
+                (false, _) => last = Some(at.wrapping_add(n)),
+                (true, 0) => last = Some(at.wrapping_add(more)),
+                (true, _) => {}
             }
         }
-        at = behind;
+        at = at.wrapping_add(more).wrapping_add(1);
     }
-}
-
-/// Returns the place of the last write of a register in a part of the stream, as for
-/// [`each_write`].
-pub(super) fn last_write(stream: &[u32], part: Range<usize>, register: usize) -> Option<usize> {
-    let mut last = None;
-    each_write(stream, part, &[register], |_, at| last = Some(at));
     last
 }
 

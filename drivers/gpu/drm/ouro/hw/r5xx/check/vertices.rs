@@ -181,7 +181,7 @@ impl State {
                 last = last.min(vertices);
             }
         }
-        let said = last_write(cursor.stream, self.drawn..at, MAX_INDEX);
+        let said = last_write(cursor.stream, self.drawn, at, MAX_INDEX);
         cursor.put(said.ok_or(Refused::Array)?, last)?;
         self.kept.set(slot::MAX_INDEX, last);
         Ok(last)
