@@ -221,6 +221,9 @@ fn a_resolves_source_has_no_tiles_of_the_destination() {
     assert_eq!(refusal, Some("tiling"));
     let refusal = source(800).and(draw()).refusal(&[1 << 24, 48]);
     assert_eq!(refusal, Some("tiling"));
+    // A pitch of zero bounds no column: nothing may be drawn, whatever room there is.
+    let refusal = resolve(0, 832).refusal(&[1 << 24, 48, 1 << 24]);
+    assert_eq!(refusal, Some("tiling"));
 }
 
 /// Digest of 3D §7.2: "0/1/2/3" are 2, 3, 4, 6 samples. No source says how three of them lie in

@@ -129,9 +129,10 @@ pub(super) fn bytes(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checked<
 }
 
 /// Returns the bytes of the first `rows` rows of a surface, with the pitch rounded up to whole
-/// blocks or tiles.
+/// blocks or tiles. Refused if the pitch is zero.
 pub(super) fn rounded(pitch: u32, rows: u32, pixel: u32, tiles: Tiles) -> Checked<u64> {
     let (width, height) = tiles.grain(pixel)?;
+    require(pitch != 0, Refused::Tiling)?;
     padded(align(pitch.into(), width), rows, pixel, height)
 }
 
