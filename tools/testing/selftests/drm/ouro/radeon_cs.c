@@ -97,6 +97,57 @@ TEST_F(radeon, chunks)
 	GOOD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
 }
 
+/* The limits of uapi.rst: what has as much passes, and one more is refused. */
+TEST_F(radeon, limits)
+{
+	enum { MAX_DWORDS = 65536, MAX_RELOCS = 65536, MAX_CHUNKS = 8 };
+	__u32 handle = bo_create(self->fd, PAGE, RADEON_GEM_DOMAIN_GTT);
+	__u32 *words = calloc(MAX_DWORDS + 1, sizeof(*words));
+	struct drm_radeon_cs_reloc *relocs = calloc(MAX_RELOCS + 1, sizeof(*relocs));
+	__u64 pointers[MAX_CHUNKS + 1];
+	struct cs cs;
+	unsigned int i;
+
+	if (!self->ours)
+		SKIP(return, "the limits of ouro");
+	ASSERT_NE(0, handle);
+	ASSERT_NE(NULL, words);
+	ASSERT_NE(NULL, relocs);
+	/* fillers, packets of type 2 (§5.1.3) */
+	for (i = 0; i <= MAX_DWORDS; i++)
+		words[i] = 0x80000000;
+	cs_init(&cs);
+	cs.chunks[0].chunk_data = U64(words);
+	cs.chunks[0].length_dw = MAX_DWORDS;
+	GOOD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+	cs.chunks[0].length_dw = MAX_DWORDS + 1;
+	BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, EINVAL);
+	/* one object by all relocations */
+	for (i = 0; i <= MAX_RELOCS; i++)
+		relocs[i] = (struct drm_radeon_cs_reloc){
+			.handle = handle,
+			.read_domains = RADEON_GEM_DOMAIN_GTT,
+		};
+	cs_init(&cs);
+	cs.chunks[1].chunk_data = U64(relocs);
+	cs.chunks[1].length_dw = MAX_RELOCS * sizeof(*relocs) / 4;
+	GOOD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg);
+	cs.chunks[1].length_dw += sizeof(*relocs) / 4;
+	BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, EINVAL);
+	/* each kind may be there once, so more than the limit cannot pass */
+	cs_init(&cs);
+	for (i = 0; i <= MAX_CHUNKS; i++)
+		pointers[i] = U64(&cs.chunks[0]);
+	cs.arg.chunks = U64(pointers);
+	for (i = 2; i <= MAX_CHUNKS + 1; i++) {
+		cs.arg.num_chunks = i;
+		BAD(self->fd, DRM_IOCTL_RADEON_CS, &cs.arg, EINVAL);
+	}
+	ASSERT_EQ(0, bo_wait_idle(self->fd, handle));
+	free(relocs);
+	free(words);
+}
+
 /* What the checker refuses is refused whole, and nothing of it has run. */
 TEST_F(radeon, refused_streams)
 {
