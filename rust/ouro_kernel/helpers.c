@@ -321,7 +321,10 @@ unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
 	return vm_mmap(file, 0, size, PROT_READ | (write ? PROT_WRITE : 0), MAP_SHARED, offset);
 }
 
-/* Prepares a mapping of page frames without struct page, with the given caching. */
+/*
+ * Prepares a mapping of page frames without struct page, with the given caching. Where memory is
+ * encrypted (SME), the protection is that of RAM: see ouro_insert_pfns().
+ */
 int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching)
 {
 	pgprot_t prot;
@@ -336,7 +339,7 @@ int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching)
 		prot = pgprot_writecombine(prot);
 	else if (caching == OURO_CACHE_UC)
 		prot = pgprot_noncached(prot);
-	vma->vm_page_prot = pgprot_decrypted(prot);
+	vma->vm_page_prot = prot;
 	return 0;
 }
 

@@ -267,7 +267,8 @@ static bool ouro_all_ram(const unsigned long *pfns, unsigned int n)
 }
 
 /*
- * Maps n pages from address on, except those whose entry of pfns is 0.
+ * Maps n pages from address on, except those whose entry of pfns is 0. Where memory is encrypted
+ * (SME), RAM is, and a BAR is not.
  *
  * On x86, vmf_insert_pfn() looks up how each page of RAM is mapped elsewhere, and uses the same
  * caching. So this writes the PTEs of RAM itself in one walk, with the caching of the mapping.
@@ -285,9 +286,15 @@ vm_fault_t ouro_insert_pfns(struct vm_area_struct *vma, unsigned long address,
 			return VM_FAULT_OOM;
 		return VM_FAULT_NOPAGE;
 	}
-	for (i = 0; i < n && ret == VM_FAULT_NOPAGE; i++)
-		if (pfns[i])
-			ret = vmf_insert_pfn(vma, address + i * PAGE_SIZE, pfns[i]);
+	for (i = 0; i < n && ret == VM_FAULT_NOPAGE; i++) {
+		pgprot_t prot = vma->vm_page_prot;
+
+		if (!pfns[i])
+			continue;
+		if (!pfn_valid(pfns[i]))
+			prot = pgprot_decrypted(prot);
+		ret = vmf_insert_pfn_prot(vma, address + i * PAGE_SIZE, pfns[i], prot);
+	}
 	return ret;
 }
 

@@ -122,8 +122,9 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let state = self.0.as_ptr();
         // A release may defer more: a queue that is destroyed first runs its work. (Not
-        // `drain_workqueue()`, which refuses work that is queued from elsewhere.) No other code can
-        // defer any more: the module is being unloaded, so it has no device, file or buffer.
+        // `drain_workqueue()`, which refuses work that is queued from elsewhere.) The module is
+        // being unloaded, so it has no file or exported buffer, but a worker or an MMU notifier may
+        // still hold an object of a device that is gone: devices count, too ([`Hold`]).
         // SAFETY: `new()` made the state and the queues.
         unsafe {
             loop {
@@ -134,6 +135,7 @@ impl Drop for Guard {
                 if (*state).pending.load(ordering::Acquire) == 0 {
                     break;
                 }
+                fsleep(Delta::from_millis(1));
             }
             STATE.store(core::ptr::null_mut(), ordering::Relaxed);
             bindings::synchronize_rcu();
@@ -141,6 +143,29 @@ impl Drop for Guard {
             // Waits for the last instructions of the last work.
             destroy(state);
         }
+    }
+}
+
+/// Makes the [`Guard`] wait until this is dropped: for objects whose last reference may be dropped by
+/// code that does not keep the module loaded.
+pub(crate) struct Hold(());
+
+impl Hold {
+    /// Returns `None` if there is no guard.
+    pub(crate) fn new() -> Option<Self> {
+        let state = STATE.load(ordering::Acquire);
+        if state.is_null() {
+            return None;
+        }
+        // SAFETY: The guard lives as long as the module creates objects.
+        unsafe { &(*state).pending }.fetch_add(1, ordering::Relaxed);
+        Some(Self(()))
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        patient_ended();
     }
 }
 

@@ -24,18 +24,23 @@ use kernel::{
 };
 
 use super::{driver::Tables, Driver, Personality};
-use crate::pci::{end_with_device, raw_device, EndWithBond};
+use crate::{
+    pci::{end_with_device, raw_device, EndWithBond},
+    release::Hold,
+};
 
 /// A DRM device with the data of its driver, to which it derefs.
 ///
 /// # Invariants
 ///
 /// `dev` is an initialised `struct drm_device` whose reference count is not zero while a
-/// reference exists; `data` is initialised as long as that is so.
+/// reference exists; `data` and `hold` are initialised as long as that is so.
 #[repr(C)]
 pub struct Device<D: Driver> {
     dev: Opaque<bindings::drm_device>,
     data: D::Data,
+    /// Until its release callback, the module must not go: a reference alone does not keep it.
+    hold: Option<Hold>,
 }
 
 // SAFETY: A DRM device is reference counted, and may be used by any thread; the data is `Send`
@@ -107,8 +112,11 @@ impl<D: Driver> Device<D> {
     pub(crate) unsafe extern "C" fn release_callback(dev: *mut bindings::drm_device) {
         let this: *mut Self = dev.cast();
         // SAFETY: By the requirement of this function: the data is initialised, and is not
-        // used any more. The memory is the core's.
-        unsafe { core::ptr::drop_in_place(&raw mut (*this).data) };
+        // used any more. The memory is the core's. The module may go after this.
+        unsafe {
+            core::ptr::drop_in_place(&raw mut (*this).data);
+            core::ptr::drop_in_place(&raw mut (*this).hold);
+        }
     }
 }
 
@@ -163,7 +171,10 @@ impl<D: Driver> UnregisteredDevice<D> {
             return Err(e.into());
         }
         // SAFETY: No other code knows the device. It is complete now.
-        unsafe { (*ptr.cast::<bindings::drm_device>()).driver = const { &Tables::<P>::DRIVER } };
+        unsafe {
+            (&raw mut (*ptr).hold).write(Hold::new());
+            (*ptr.cast::<bindings::drm_device>()).driver = const { &Tables::<P>::DRIVER };
+        }
         // INVARIANT: It was just made.
         // SAFETY: The first reference; not null.
         Ok(Self(

@@ -229,6 +229,8 @@ impl Backing {
         if let Memory::Foreign(foreign) = &this.memory {
             foreign.map.populate(map);
         }
+        // The same: it must not be dropped under the lock, not even if no GPU reaches it.
+        this.reached.store(true, ordering::Relaxed);
         Ok(this)
     }
 

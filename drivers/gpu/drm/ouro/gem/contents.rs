@@ -367,7 +367,12 @@ pub(super) fn adopt_import(
         return Err(BindError::Moving);
     }
     let backing = Backing::foreign(buffer, locked, object.bytes())?;
-    Ok(attach_backing(object, &mut object.state.lock(), &backing)?)
+    let attached = attach_backing(object, &mut object.state.lock(), &backing);
+    if attached.is_err() {
+        // Not dropped here: that locks the reservation.
+        backing.release(object.gpu().runner());
+    }
+    Ok(attached?)
 }
 
 /// Makes pinned pages of a process the BO's, in place of earlier ones that are not valid any more.

@@ -372,9 +372,9 @@ impl Retirer {
         };
         let mut incoming = self.incoming.lock();
         if incoming.closed {
-            // No engine runs.
+            // No engine runs. The caller may hold locks.
             drop(incoming);
-            drop(memory);
+            memory.into_arc().end(&self.late);
             return;
         }
         incoming.dying.push_back(memory);
@@ -523,6 +523,7 @@ impl Retirer {
         if self.incoming.lock().closed {
             self.signals.flush();
             self.queue.flush();
+            self.late.flush();
         }
     }
 }

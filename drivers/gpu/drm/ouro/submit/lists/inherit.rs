@@ -189,11 +189,14 @@ pub(crate) fn press(fence: &Fence) {
         let Some(tracker) = fence::timeline::<Tracker>(fence) else {
             return;
         };
-        if tracker.urgency.press() {
-            if let Ok(tracker) = ListArc::try_from_arc(tracker) {
-                let retirer = tracker.engine().retirer.clone();
-                retirer.press(tracker);
-            }
+        let retirer = tracker.engine().retirer.clone();
+        if !tracker.urgency.press() {
+            retirer.forget_tracker(tracker);
+            return;
+        }
+        match ListArc::try_from_arc(tracker) {
+            Ok(tracker) => retirer.press(tracker),
+            Err(tracker) => retirer.forget_tracker(tracker),
         }
     });
 }
@@ -225,6 +228,8 @@ pub(in crate::submit) fn spread(mut list: Visits) {
                     let urgency = &tracker.urgency;
                     if (is_pressed && urgency.press()) | urgency.raise(priority) {
                         visit(&mut list, tracker);
+                    } else {
+                        retirer.forget_tracker(tracker);
                     }
                 }
             });
