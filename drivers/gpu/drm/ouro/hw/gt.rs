@@ -24,7 +24,7 @@ pub struct Gt {
     /// has to clear the rest.
     pub listed: [u8; MAX_ENGINES],
     /// Warnings that were logged already, a bit each: they are logged once.
-    pub warned: u8,
+    pub warned: u16,
     /// Event counts for statistics.
     pub counts: GtCounts,
 }

@@ -5,17 +5,18 @@
 //! forcewake bit keeps it on. The core holds forcewake from before it publishes work until the work
 //! is retired, so that neither a submission nor an interrupt has to wait for the device.
 //!
-//! A device that answers late is taken to be awake, with a warning ([`Late`]).
+//! A device that answers late is taken to be awake, with a warning ([`late`]).
 
 use super::{
     fifo::{self, Fifo},
-    late::{in_time, Late},
+    late,
     regs::masked,
     RingChip,
 };
 use crate::{
     generation::DeviceError,
     gt::Gt,
+    intel::late::{in_time, Late},
     io::{AtomicWait, Hw, SleepWait},
     poll,
 };
@@ -82,22 +83,22 @@ impl Forcewake {
         let spin = |what, micros, done: &dyn Fn(u32) -> bool| {
             in_time(poll::spinning(hw.regs, wait, what, micros, done))
         };
-        let mut late = None;
+        let mut first = None;
         // An acknowledgement of an earlier request must not count as one of this request.
         if is_awake(hw.regs.read32(method.answer.offset)) {
             method.request(hw, false);
             if !spin(method.answer, ACK_MICROS, &|v| !is_awake(v))? {
-                late = Some(Late::Release);
+                first = Some(late::RELEASE);
             }
         }
         method.request(hw, true);
         if !spin(method.answer, ACK_MICROS, &is_awake)? {
-            late = late.or(Some(Late::Acknowledge));
+            first = first.or(Some(late::ACKNOWLEDGE));
         }
         if !spin(self.threads, THREADS_MICROS, &|v| self.in_c0(v))? {
-            late = late.or(Some(Late::Threads));
+            first = first.or(Some(late::THREADS));
         }
-        Ok(late)
+        Ok(first)
     }
 
     /// Tries the methods one after the other until one works. Returns its first answer that was
@@ -201,10 +202,10 @@ pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result
             in_time(poll::sleeping(hw.regs, wait, what, micros, done))
         };
         if !sleep(method.answer, ACK_MICROS, &is_awake)? {
-            Late::Acknowledge.log(hw);
+            late::ACKNOWLEDGE.log(hw);
         }
         if !sleep(w.threads, THREADS_MICROS, &|v| w.in_c0(v))? {
-            Late::Threads.log(hw);
+            late::THREADS.log(hw);
         }
         w.clear_lost(hw);
     }
