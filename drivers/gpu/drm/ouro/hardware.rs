@@ -535,6 +535,8 @@ impl Hardware {
             if gt.awake {
                 self.generation().sleep(hw, gt);
             }
+            // The firmware, or the kernel that loads a hibernation image, may request forcewake.
+            gt.cleared = false;
         });
     }
 

@@ -273,6 +273,33 @@ fn an_answer_of_before_wakes_nothing() {
     m.assert_lawful();
 }
 
+/// The firmware has requests of its own, which keep a domain awake.
+#[test]
+fn requests_of_the_firmware_are_cleared_after_a_suspend() {
+    let mut m = Dg2Machine::default();
+    let context = m.context(1);
+    let generation = m.chip.generation;
+    let mut gt = m.gt.clone();
+    generation.sleep(&m.hw(), &mut gt);
+    m.time.pause(100);
+    // Request and acknowledge of two domains (digest §3.3 rows 11 and 12).
+    let domains = [(0xa188, 0x13_0044), (0xa278, 0x0d84)];
+    for (request, _) in domains {
+        m.hw().regs.write32(request, 0x0004_0004);
+    }
+    gt.cleared = false;
+    generation.wake(&m.hw(), &mut gt, &m.time).unwrap();
+    m.gt = gt;
+    m.work(context, &Work::default());
+    let mut gt = m.gt.clone();
+    generation.sleep(&m.hw(), &mut gt);
+    m.time.pause(100);
+    for (_, acknowledge) in domains {
+        assert_eq!(m.hw().regs.read32(acknowledge), 0);
+    }
+    m.assert_lawful();
+}
+
 /// The model's card shows 1024 by 768 pixels of 32 bits from 80_0000h of the global table on.
 #[test]
 fn the_firmwares_picture_is_found_and_stays() {

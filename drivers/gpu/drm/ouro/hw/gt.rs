@@ -15,6 +15,9 @@ pub const IRQ_WORDS: usize = 8;
 pub struct Gt {
     /// Whether forcewake is held.
     pub awake: bool,
+    /// Whether forcewake requests of others, such as the firmware or a previous driver, were
+    /// cleared. They may be set again while the device is suspended: the core resets this then.
+    pub cleared: bool,
     /// Entries of the write FIFO that are known to be free. Functions that write without a `Gt` end
     /// with a read, which completes only after all their writes have left the FIFO.
     pub fifo: u32,

@@ -163,9 +163,9 @@ pub(super) fn wake(hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<()
     if gt.awake {
         return Ok(());
     }
-    // The card was not probed: this is the first wake.
-    if hw.card == 0 {
+    if !gt.cleared {
         clear(hw);
+        gt.cleared = true;
     }
     for domain in domains(hw) {
         rouse(hw, gt, domain, &|answer, bit, on| {
@@ -251,10 +251,18 @@ mod tests {
         }
     }
 
+    /// A state whose device has only the driver's requests.
+    fn cleared() -> Gt {
+        Gt {
+            cleared: true,
+            ..Gt::default()
+        }
+    }
+
     #[test]
     fn all_domains_of_the_card_are_woken() {
         let mock = device();
-        let mut gt = Gt::default();
+        let mut gt = cleared();
         wake(&probed(&mock), &mut gt, &mock).unwrap();
         let expected: std::vec::Vec<_> = DOMAINS
             .iter()
@@ -280,17 +288,35 @@ mod tests {
     fn the_first_wake_clears_all_requests() {
         // Upstream's fw_domain_reset: 0xefff from Gen12 on, of all domains and without a wait.
         let mock = device();
-        wake(&mock.hw(), &mut Gt::default(), &mock).unwrap();
+        let mut gt = Gt::default();
+        wake(&mock.hw(), &mut gt, &mock).unwrap();
         let log = mock.take();
         assert_eq!(log[..6], DOMAINS.map(|(r, _)| Access::W(r, 0xefff_0000)));
         // Before a card is known, no media domain is requested.
         assert_eq!(log.len(), 6 + 6);
         assert_eq!(log[7], Access::W(0xa188, 0x0001_0001));
-        // The fuses are known.
+        // Later ones do not.
+        sleep(&mock.hw(), &mut gt);
+        fall_asleep(&mock);
+        wake(&mock.hw(), &mut gt, &mock).unwrap();
+        assert!(!mock.take().contains(&Access::W(0xa188, 0xefff_0000)));
+    }
+
+    #[test]
+    fn the_first_wake_after_a_suspend_clears_them_again() {
+        // Upstream's intel_uncore_resume_early.
         let mock = device();
-        wake(&probed(&mock), &mut Gt::default(), &mock).unwrap();
-        assert_eq!(mock.written(0xa188), [0x0001_0001]);
+        let mut gt = cleared();
+        gt.cleared = false;
+        wake(&probed(&mock), &mut gt, &mock).unwrap();
+        let log = mock.take();
+        assert_eq!(log[..6], DOMAINS.map(|(r, _)| Access::W(r, 0xefff_0000)));
+        assert_eq!(log.len(), 6 + 18);
+        // Nothing is cleared while domains are held.
         let mock = awake();
+        gt.cleared = false;
+        wake(&probed(&mock), &mut gt, &mock).unwrap();
+        assert_eq!(mock.take(), []);
         hold(&probed(&mock), &mock).unwrap();
         assert_eq!(mock.take().len(), 12);
     }
@@ -300,7 +326,7 @@ mod tests {
         let mock = device();
         // It was released a moment ago: the old acknowledge is still set, clears, and is set again.
         mock.script(0x13_0044, &[1, 1, 1, 0, 0, 1]);
-        wake(&probed(&mock), &mut Gt::default(), &mock).unwrap();
+        wake(&probed(&mock), &mut cleared(), &mock).unwrap();
         let (r, w) = (Access::R(0x13_0044), |v| Access::W(0xa188, v));
         let (off, on) = (w(0x0001_0000), w(0x0001_0001));
         assert_eq!(mock.take()[..8], [r, off, r, r, r, on, r, r]);
@@ -366,7 +392,7 @@ mod tests {
         ]) {
             let mock = device();
             mock.fix(answer, 0);
-            let mut gt = Gt::default();
+            let mut gt = cleared();
             wake(&probed(&mock), &mut gt, &mock).unwrap();
             assert_eq!((gt.awake, gt.counts.wakes), (true, 1));
             // The fallback was tried; the domain stays requested, as those behind it.
@@ -397,7 +423,7 @@ mod tests {
 
     #[test]
     fn each_domain_has_warnings_of_its_own() {
-        let mut gt = Gt::default();
+        let mut gt = cleared();
         for value in [0, 0x8001] {
             let mock = awake();
             for (_, answer) in DOMAINS {

@@ -101,14 +101,21 @@ impl Forcewake {
         Ok(first)
     }
 
+    /// Clears the requests of the firmware or of a previous driver, by whatever bits: they would
+    /// keep the device awake whatever the driver requests. Upstream clears them all, too
+    /// (`fw_domain_reset`), also on resume (`intel_uncore_resume_early`). With a single method
+    /// there is only the driver's bit.
+    fn clear(&self, hw: &Hw<'_>) {
+        if self.methods.len() > 1 {
+            for method in self.methods {
+                hw.regs.write32(method.request, masked(0, u16::MAX));
+            }
+        }
+    }
+
     /// Tries the methods one after the other until one works. Returns its first answer that was
     /// late.
     fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<Option<Late>, DeviceError> {
-        // Requests of the firmware or of a previous driver, by whatever bits, would keep the device
-        // awake whatever the driver requests; upstream clears them all, too (`fw_domain_reset`).
-        for method in self.methods {
-            hw.regs.write32(method.request, masked(0, u16::MAX));
-        }
         for tried in self.methods {
             let late = self.wake_by(tried, hw, wait)?;
             if (tried.works)(hw) {
@@ -155,6 +162,10 @@ pub(crate) fn wake(
         return Ok(());
     }
     if let Some(w) = &chip.wake {
+        if !gt.cleared {
+            w.clear(hw);
+            gt.cleared = true;
+        }
         let late = match w.method(hw) {
             Some(method) => w.wake_by(method, hw, wait)?,
             None => w.find(hw, wait)?,
