@@ -174,8 +174,6 @@ pub(crate) struct Hardware {
     gtt_flushes: Atomic<u64>,
     /// When errors were last logged, in nanoseconds.
     reported: Atomic<u64>,
-    /// Whether the last attempt to wake the device timed out.
-    asleep: Atomic<bool>,
 }
 
 /// Least nanoseconds between two reports in the log.
@@ -215,7 +213,6 @@ impl Hardware {
             gtt_settled: Atomic::new(0),
             gtt_flushes: Atomic::new(0),
             reported: Atomic::new(0),
-            asleep: Atomic::new(false),
         }? Error))
     }
 
@@ -538,6 +535,8 @@ impl Hardware {
             if gt.awake {
                 self.generation().sleep(hw, gt);
             }
+            // The firmware, or the kernel that loads a hibernation image, may request forcewake.
+            gt.cleared = false;
         });
     }
 
@@ -547,15 +546,10 @@ impl Hardware {
         self.wake()
     }
 
-    /// Takes forcewake. Called under `waking`. Logs a timeout, unless the last attempt had one.
+    /// Takes forcewake. Called under `waking`.
     fn wake(&self) -> Result {
-        let woken = self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits));
-        let late = matches!(woken, Err(DeviceError::Timeout(_)));
-        let said = self.asleep.xchg(late, ordering::Relaxed);
-        woken.map_err(|e| match late && !said {
-            true => self.failed(fmt!("forcewake"), e),
-            false => errno(e),
-        })
+        self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits))
+            .map_err(errno)
     }
 
     /// Closes the GGTT's window; it is never opened again.

@@ -363,6 +363,12 @@ impl Dg2Machine {
         self.gpu.clock()
     }
 
+    /// How many warnings with this text were logged.
+    pub fn warnings(&self, text: &str) -> usize {
+        let warned = self.windows.board.warned.lock().expect("a list");
+        warned.iter().filter(|w| w.contains(text)).count()
+    }
+
     /// Brings the device up: for the first time, or after a reset of all.
     pub fn start(&mut self) -> Result<(), DeviceError> {
         let layout = Layout {

@@ -207,16 +207,27 @@ fn a_card_that_is_gone_is_found_out() {
 }
 
 #[test]
-fn a_card_that_does_not_wake_is_named() {
+fn a_card_that_does_not_acknowledge_is_warned_of() {
     let stuck = |gpu: &gpu_model::dg2::Dg2| {
-        gpu.inject(Fault {
-            times: 0,
-            ..Fault::once(Kind::StuckForcewake)
-        });
+        gpu.inject(Fault::once(Kind::StuckForcewake).forever());
     };
-    let m = Dg2Machine::prepared(Dg2Config::default(), &stuck);
-    let error = DeviceError::Timeout("FORCEWAKE_ACK_GT");
-    assert_eq!(m.map(|_| ()).err(), Some(error));
+    // Upstream goes on, too (fw_domain_wait_ack_set).
+    let mut m = Dg2Machine::prepared(Dg2Config::default(), &stuck)
+        .expect("a card whose domains may be awake");
+    assert!(m.gt.awake);
+    for domain in ["ACK_GT", "ACK_RENDER"] {
+        assert_eq!(m.warnings(domain), 1, "{domain}");
+    }
+    // The media engines' domains are requested at the start.
+    m.start().expect("they may be awake, too");
+    for domain in ["ACK_VDBOX0", "ACK_VEBOX0"] {
+        assert!(m.warnings(domain) > 0, "{domain}");
+    }
+    assert_eq!(m.warnings("not acknowledged"), m.warnings(""));
+    // The model's domains wake when the fallback request is released.
+    let context = m.context(1);
+    m.work(context, &Work::default());
+    m.assert_lawful();
 }
 
 #[test]
@@ -259,6 +270,33 @@ fn an_answer_of_before_wakes_nothing() {
     m.gt = gt;
     m.time.pause(30);
     m.work(context, &Work::default());
+    m.assert_lawful();
+}
+
+/// The firmware has requests of its own, which keep a domain awake.
+#[test]
+fn requests_of_the_firmware_are_cleared_after_a_suspend() {
+    let mut m = Dg2Machine::default();
+    let context = m.context(1);
+    let generation = m.chip.generation;
+    let mut gt = m.gt.clone();
+    generation.sleep(&m.hw(), &mut gt);
+    m.time.pause(100);
+    // Request and acknowledge of two domains (digest §3.3 rows 11 and 12).
+    let domains = [(0xa188, 0x13_0044), (0xa278, 0x0d84)];
+    for (request, _) in domains {
+        m.hw().regs.write32(request, 0x0004_0004);
+    }
+    gt.cleared = false;
+    generation.wake(&m.hw(), &mut gt, &m.time).unwrap();
+    m.gt = gt;
+    m.work(context, &Work::default());
+    let mut gt = m.gt.clone();
+    generation.sleep(&m.hw(), &mut gt);
+    m.time.pause(100);
+    for (_, acknowledge) in domains {
+        assert_eq!(m.hw().regs.read32(acknowledge), 0);
+    }
     m.assert_lawful();
 }
 

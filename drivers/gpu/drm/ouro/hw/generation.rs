@@ -444,6 +444,11 @@ pub trait Generation: Sync {
     fn stop(&self, hw: &Hw<'_>);
 
     /// Takes forcewake, so that posted writes reach the GT. Does nothing if the device is awake.
+    /// First clears requests of others, unless [`Gt::cleared`]. A device that answers late is taken
+    /// to be awake, with a warning.
+    ///
+    /// Errors: [`DeviceError::Gone`]; [`DeviceError::Unsupported`] if the chip has several methods
+    /// of forcewake, and none works.
     fn wake(&self, hw: &Hw<'_>, gt: &mut Gt, wait: &dyn AtomicWait) -> Result<(), DeviceError>;
     /// Releases forcewake.
     fn sleep(&self, hw: &Hw<'_>, gt: &mut Gt);

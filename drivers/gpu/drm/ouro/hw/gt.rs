@@ -15,6 +15,9 @@ pub const IRQ_WORDS: usize = 8;
 pub struct Gt {
     /// Whether forcewake is held.
     pub awake: bool,
+    /// Whether forcewake requests of others, such as the firmware or a previous driver, were
+    /// cleared. They may be set again while the device is suspended: the core resets this then.
+    pub cleared: bool,
     /// Entries of the write FIFO that are known to be free. Functions that write without a `Gt` end
     /// with a read, which completes only after all their writes have left the FIFO.
     pub fifo: u32,
@@ -24,7 +27,7 @@ pub struct Gt {
     /// has to clear the rest.
     pub listed: [u8; MAX_ENGINES],
     /// Warnings that were logged already, a bit each: they are logged once.
-    pub warned: u8,
+    pub warned: u16,
     /// Event counts for statistics.
     pub counts: GtCounts,
 }

@@ -48,10 +48,14 @@ pub(super) enum Well {
     None,
     /// Render and compute.
     Render,
-    /// Of a video decoder, by its number.
-    Video(u8),
-    /// Of a video enhancer, by its number.
-    Enhance(u8),
+    /// Video decoder 0.
+    Video0,
+    /// Video decoder 2.
+    Video2,
+    /// Video enhancer 0.
+    Enhance0,
+    /// Video enhancer 1.
+    Enhance1,
 }
 
 /// An engine.
@@ -129,10 +133,10 @@ static CCS0: ListEngine = engine(2, Compute, 0, 0x1_a000, Well::Render, 0x8000);
 static CCS1: ListEngine = engine(3, Compute, 1, 0x1_c000, Well::Render, 0x8000);
 static CCS2: ListEngine = engine(4, Compute, 2, 0x1_e000, Well::Render, 0x8000);
 static CCS3: ListEngine = engine(5, Compute, 3, 0x2_6000, Well::Render, 0x8000);
-static VCS0: ListEngine = engine(6, Video, 0, 0x1c_0000, Well::Video(0), 0x8004);
-static VCS2: ListEngine = engine(7, Video, 2, 0x1d_0000, Well::Video(2), 0x80c0);
-static VECS0: ListEngine = engine(8, VideoEnhance, 0, 0x1c_8000, Well::Enhance(0), 0x8010);
-static VECS1: ListEngine = engine(9, VideoEnhance, 1, 0x1d_8000, Well::Enhance(1), 0x80d8);
+static VCS0: ListEngine = engine(6, Video, 0, 0x1c_0000, Well::Video0, 0x8004);
+static VCS2: ListEngine = engine(7, Video, 2, 0x1d_0000, Well::Video2, 0x80c0);
+static VECS0: ListEngine = engine(8, VideoEnhance, 0, 0x1c_8000, Well::Enhance0, 0x8010);
+static VECS1: ListEngine = engine(9, VideoEnhance, 1, 0x1d_8000, Well::Enhance1, 0x80d8);
 
 /// All engines that any card has, in the order of every topology. Cards lack some
 /// ([`super::fuses`]).

@@ -4,14 +4,15 @@
 //!
 //! `ring_regs` has the registers of each engine, `gt_regs` some of the device's, `mi` the MI
 //! commands, `blt` the blitter's commands, `pipe_bits` the bits of `PIPE_CONTROL`, `bars` the
-//! layout of the BARs. `fences` and `pte` are formats with the chip's values as parameters. `ring`
-//! drives the machines with a ring per engine; `processor` has the parts that are the same on those
-//! of them inside a processor.
+//! layout of the BARs. `fences` and `pte` are formats with the chip's values as parameters. `late`
+//! logs answers that did not come in time. `ring` drives the machines with a ring per engine;
+//! `processor` has the parts that are the same on those of them inside a processor.
 
 pub(crate) mod bars;
 pub(crate) mod blt;
 pub(crate) mod fences;
 pub(crate) mod gt_regs;
+pub(crate) mod late;
 pub(crate) mod mi;
 pub(crate) mod pipe_bits;
 pub(crate) mod processor;

@@ -92,7 +92,10 @@ fn what_was_found_is_not_looked_for_again() {
         let mock = device(0x20);
         mock.script(answer, &[0, 1]);
         let hw = Hw { card, ..mock.hw() };
-        let mut gt = Gt::default();
+        let mut gt = Gt {
+            cleared: true,
+            ..Gt::default()
+        };
         GT2.wake(&hw, &mut gt, &mock).unwrap();
         GT2.sleep(&hw, &mut gt);
         assert_eq!(
@@ -108,4 +111,27 @@ fn what_was_found_is_not_looked_for_again() {
             ]
         );
     }
+}
+
+#[test]
+fn the_first_wake_after_a_suspend_clears_all_requests() {
+    // Upstream's intel_uncore_resume_early.
+    let mock = device(0x20);
+    mock.script(0x13_0040, &[0, 1]);
+    let hw = Hw {
+        card: 0x0100_0000,
+        ..mock.hw()
+    };
+    let mut gt = Gt::default();
+    GT2.wake(&hw, &mut gt, &mock).unwrap();
+    assert_eq!(
+        mock.take()[..4],
+        [
+            Access::W(0xa188, 0xffff_0000),
+            Access::W(0xa18c, 0xffff_0000),
+            Access::R(0x13_0040),
+            Access::W(0xa188, 0x0001_0001),
+        ]
+    );
+    assert!(gt.cleared);
 }

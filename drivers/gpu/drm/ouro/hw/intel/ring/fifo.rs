@@ -4,15 +4,13 @@
 //! A write to a full FIFO is lost. A register has the number of free entries, but reading it before
 //! each write would cost more than the write. So the driver counts the entries down, and reads the
 //! register only when the count is used up. A reserve of entries is for writes that are not
-//! counted, and for those after a wait that took too long ([`Late::Fifo`]).
+//! counted, and for those after a wait that took too long ([`late::FIFO`]).
 
-use super::{
-    late::{in_time, Late},
-    RingChip,
-};
+use super::{late, RingChip};
 use crate::{
     generation::DeviceError,
     gt::Gt,
+    intel::late::in_time,
     io::{AtomicWait, Hw, SleepWait},
     poll,
 };
@@ -70,7 +68,7 @@ pub(crate) fn take(
         });
         gt.counts.fifo_reads = gt.counts.fifo_reads.wrapping_add(reads.get());
         if !in_time(drained)? {
-            Late::Fifo.log_once(hw, gt);
+            late::FIFO.log_once(hw, gt);
         }
         gt.fifo = free.get();
     }
@@ -103,7 +101,7 @@ pub(crate) fn room(
         let enough = |v| fifo.free(v) >= n;
         let waited = poll::sleeping(hw.regs, wait, fifo.control, DRAIN_MICROS, &enough);
         if !in_time(waited)? {
-            Late::Fifo.log(hw);
+            late::FIFO.log(hw);
         }
     }
     Ok(())

@@ -5,17 +5,18 @@
 //! forcewake bit keeps it on. The core holds forcewake from before it publishes work until the work
 //! is retired, so that neither a submission nor an interrupt has to wait for the device.
 //!
-//! A device that answers late is taken to be awake, with a warning ([`Late`]).
+//! A device that answers late is taken to be awake, with a warning ([`late`]).
 
 use super::{
     fifo::{self, Fifo},
-    late::{in_time, Late},
+    late,
     regs::masked,
     RingChip,
 };
 use crate::{
     generation::DeviceError,
     gt::Gt,
+    intel::late::{in_time, Late},
     io::{AtomicWait, Hw, SleepWait},
     poll,
 };
@@ -82,32 +83,39 @@ impl Forcewake {
         let spin = |what, micros, done: &dyn Fn(u32) -> bool| {
             in_time(poll::spinning(hw.regs, wait, what, micros, done))
         };
-        let mut late = None;
+        let mut first = None;
         // An acknowledgement of an earlier request must not count as one of this request.
         if is_awake(hw.regs.read32(method.answer.offset)) {
             method.request(hw, false);
             if !spin(method.answer, ACK_MICROS, &|v| !is_awake(v))? {
-                late = Some(Late::Release);
+                first = Some(late::RELEASE);
             }
         }
         method.request(hw, true);
         if !spin(method.answer, ACK_MICROS, &is_awake)? {
-            late = late.or(Some(Late::Acknowledge));
+            first = first.or(Some(late::ACKNOWLEDGE));
         }
         if !spin(self.threads, THREADS_MICROS, &|v| self.in_c0(v))? {
-            late = late.or(Some(Late::Threads));
+            first = first.or(Some(late::THREADS));
         }
-        Ok(late)
+        Ok(first)
+    }
+
+    /// Clears the requests of the firmware or of a previous driver, by whatever bits: they would
+    /// keep the device awake whatever the driver requests. Upstream clears them all, too
+    /// (`fw_domain_reset`), also on resume (`intel_uncore_resume_early`). With a single method
+    /// there is only the driver's bit.
+    fn clear(&self, hw: &Hw<'_>) {
+        if self.methods.len() > 1 {
+            for method in self.methods {
+                hw.regs.write32(method.request, masked(0, u16::MAX));
+            }
+        }
     }
 
     /// Tries the methods one after the other until one works. Returns its first answer that was
     /// late.
     fn find(&self, hw: &Hw<'_>, wait: &dyn AtomicWait) -> Result<Option<Late>, DeviceError> {
-        // Requests of the firmware or of a previous driver, by whatever bits, would keep the device
-        // awake whatever the driver requests; upstream clears them all, too (`fw_domain_reset`).
-        for method in self.methods {
-            hw.regs.write32(method.request, masked(0, u16::MAX));
-        }
         for tried in self.methods {
             let late = self.wake_by(tried, hw, wait)?;
             if (tried.works)(hw) {
@@ -154,6 +162,10 @@ pub(crate) fn wake(
         return Ok(());
     }
     if let Some(w) = &chip.wake {
+        if !gt.cleared {
+            w.clear(hw);
+            gt.cleared = true;
+        }
         let late = match w.method(hw) {
             Some(method) => w.wake_by(method, hw, wait)?,
             None => w.find(hw, wait)?,
@@ -201,10 +213,10 @@ pub(crate) fn hold(chip: &RingChip, hw: &Hw<'_>, wait: &dyn SleepWait) -> Result
             in_time(poll::sleeping(hw.regs, wait, what, micros, done))
         };
         if !sleep(method.answer, ACK_MICROS, &is_awake)? {
-            Late::Acknowledge.log(hw);
+            late::ACKNOWLEDGE.log(hw);
         }
         if !sleep(w.threads, THREADS_MICROS, &|v| w.in_c0(v))? {
-            Late::Threads.log(hw);
+            late::THREADS.log(hw);
         }
         w.clear_lost(hw);
     }

@@ -3,10 +3,10 @@
 //!
 //! A [`RingChip`] describes such a machine; all functions take one. `engine` starts and stops
 //! rings, `emit` and `pipe_control` write requests, `submit` writes tails. `forcewake` and `fifo`
-//! keep the device accessible, and `late` logs that they had to wait too long. `fixes` applies
-//! workarounds and settings, `reset` resets, `golden` has the golden state of contexts. `check`
-//! decides which batches run privileged. `interrupts`, `errors` and `watchdog` report completions,
-//! errors and batches that run too long. `regs` has the registers of an engine.
+//! keep the device accessible, and `late` has the warnings if they had to wait too long. `fixes`
+//! applies workarounds and settings, `reset` resets, `golden` has the golden state of contexts.
+//! `check` decides which batches run privileged. `interrupts`, `errors` and `watchdog` report
+//! completions, errors and batches that run too long. `regs` has the registers of an engine.
 
 pub(crate) mod check;
 pub(crate) mod emit;

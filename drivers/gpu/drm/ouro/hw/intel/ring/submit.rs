@@ -7,14 +7,14 @@
 
 use super::{
     engine::RingEngine,
-    fifo,
-    late::{in_time, Late},
+    fifo, late,
     regs::{self, masked},
 };
 use crate::{
     engine::Submission,
     generation::DeviceError,
     gt::Gt,
+    intel::late::in_time,
     io::{AtomicWait, Hw},
     poll,
     types::RingOffset,
@@ -88,7 +88,7 @@ fn with_handshake(
     gt.counts.port_extra_writes = gt.counts.port_extra_writes.wrapping_add(3);
     gt.counts.port_extra_reads = gt.counts.port_extra_reads.wrapping_add(reads.get());
     if !in_time(awake)? {
-        Late::Video.log_once(hw, gt);
+        late::VIDEO.log_once(hw, gt);
     }
     Ok(())
 }
