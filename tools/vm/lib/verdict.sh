@@ -9,6 +9,8 @@ DMESG_BAD+='|INFO: (possible|task|rcu)|possible (circular|recursive) locking|sus
 DMESG_BAD+='|held lock freed|sleeping function called|scheduling while atomic|ODEBUG|blocked for more than'
 DMESG_BAD+='|nobody cared|rust_kernel: panicked|Kernel panic|irq [0-9]+: |bad unlock balance|list_(add|del) corruption'
 DMESG_BAD+='|Out of memory: Killed'
+# The models answer in time, unless a test says otherwise: the driver has woken a device that is suspended.
+DMESG_BAD+='|forcewake: not acknowledged'
 
 # Lines of a stock kernel that match these, but are not about the driver.
 DMESG_FINE='possible clocksource|irq [0-9]+: .*(affinity|domain)'

@@ -157,6 +157,9 @@ pub(crate) struct Hardware {
     gt: SpinLockIrq<Gt>,
     /// Number of users that keep the device awake. Leaves and reaches zero only under `waking`.
     users: Atomic<i64>,
+    /// Whether the system sleeps, or is about to: its registers must not be accessed. Written under
+    /// `waking`.
+    suspended: Atomic<bool>,
     #[pin]
     waking: Mutex<()>,
     /// Held while events are acknowledged, since some chips report one at a time, and while
@@ -204,6 +207,7 @@ impl Hardware {
             topology,
             gt <- new_spinlock_irq!(gt, "ouro_gt"),
             users: Atomic::new(0),
+            suspended: Atomic::new(false),
             waking <- new_mutex!((), "ouro_waking"),
             acking <- new_spinlock_irq!((), "ouro_acking"),
             interrupts: Atomic::new(0),
@@ -496,7 +500,12 @@ impl Hardware {
     }
 
     /// Keeps the device awake. Process context: waking may take a while.
+    ///
+    /// Errors: `EBUSY` while it is suspended; those of the chip's `wake()`.
     pub(crate) fn get(&self) -> Result {
+        if self.suspended.load(ordering::Acquire) {
+            return Err(EBUSY);
+        }
         let mut n = self.users.load(ordering::Relaxed);
         while n > 0 {
             match self.users.cmpxchg(n, n + 1, ordering::Full) {
@@ -505,6 +514,9 @@ impl Hardware {
             }
         }
         let _waking = self.waking.lock();
+        if self.suspended.load(ordering::Relaxed) {
+            return Err(EBUSY);
+        }
         if self.users.load(ordering::Relaxed) == 0 {
             self.wake()?;
         }
@@ -528,9 +540,11 @@ impl Hardware {
     }
 
     /// Puts the device to sleep, even if it has users: at a system suspend, requests that have
-    /// completed but are not retired. Process context.
+    /// completed but are not retired. Work that still runs does not wake it: see
+    /// [`get`](Self::get). Process context.
     pub(crate) fn suspend(&self) {
         let _waking = self.waking.lock();
+        self.suspended.store(true, ordering::Release);
         self.with_gt(|hw, gt| {
             if gt.awake {
                 self.generation().sleep(hw, gt);
@@ -540,9 +554,10 @@ impl Hardware {
         });
     }
 
-    /// Undoes [`suspend`](Self::suspend), if the device has users. Process context.
+    /// Undoes [`suspend`](Self::suspend). Process context.
     pub(crate) fn resume(&self) -> Result {
         let _waking = self.waking.lock();
+        self.suspended.store(false, ordering::Release);
         self.wake()
     }
 

@@ -233,8 +233,8 @@ impl Gpu {
 
     fn wake_up(&self) -> Result {
         self.drop_caches();
-        let _awake = Awake::new(self.hardware())?;
         self.hardware().resume()?;
+        let _awake = Awake::new(self.hardware())?;
         // If the card's firmware has not set it up, the GGTT has no memory.
         self.hardware().prepare()?;
         self.space().restore();

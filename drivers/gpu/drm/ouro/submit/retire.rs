@@ -488,6 +488,8 @@ impl Retirer {
             return true;
         }
         let gone = match self.hardware.invalidate_tlbs() {
+            // Suspended: the tick tries again.
+            Err(e) if e == EBUSY => return false,
             Err(e) if e != ENODEV => Err(e),
             _ => Ok(()),
         };
