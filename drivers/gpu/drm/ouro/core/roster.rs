@@ -31,10 +31,12 @@ pub enum Set {
     Roaming,
     /// Those that are being cancelled.
     Cancelled,
+    /// Those that may have requests whose waiters cannot be woken up.
+    Pressed,
 }
 
 /// Number of sets.
-const SETS: usize = 7;
+const SETS: usize = 8;
 
 impl Set {
     const fn bit(self) -> u8 {
@@ -224,6 +226,7 @@ impl<A: Arena> Roster<A> {
             Set::Done,
             Set::Roaming,
             Set::Cancelled,
+            Set::Pressed,
         ] {
             self.leave(set, at);
         }
@@ -310,6 +313,7 @@ mod tests {
         Set::Done,
         Set::Roaming,
         Set::Cancelled,
+        Set::Pressed,
     ];
 
     proptest! {

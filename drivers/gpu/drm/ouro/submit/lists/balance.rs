@@ -494,8 +494,12 @@ impl Lists {
         listed.flight.push_all_back(&mut work.flight);
         listed.ready.push_all_back(&mut work.ready);
         let full = !listed.ready.is_empty();
+        let pressed = listed.is_pressed();
         if full {
             self.roster.join(Set::Ready, at);
+        }
+        if pressed {
+            self.roster.join(Set::Pressed, at);
         }
         self.sort(at);
         self.sched.give_work(entity, work.tails, now);
