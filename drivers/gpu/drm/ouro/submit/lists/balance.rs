@@ -299,12 +299,10 @@ impl Engine {
         let lists = queue.lists()?;
         let mut best: Option<(i32, Arc<Siblings>, u32)> = None;
         for _ in 0..lists.roster.len(Set::Roaming).min(MAX_LOOKS) {
-            let Some(at) = lists.roster.first(Set::Roaming) else {
+            // The next call begins with those behind it: at the latest, the tick comes to each.
+            let Some(at) = lists.roster.next_in_turn(Set::Roaming) else {
                 break;
             };
-            // The next call begins with those behind it.
-            lists.roster.leave(Set::Roaming, at);
-            lists.roster.join(Set::Roaming, at);
             let Some((siblings, priority)) = lists.waits(at) else {
                 continue;
             };
