@@ -32,6 +32,7 @@ use kernel::{
 };
 use ouro_core::{
     balance::{self, Level},
+    burst::Budget,
     roster::Set,
 };
 use ouro_hw::{
@@ -160,14 +161,17 @@ impl Exchange {
         }
     }
 
-    /// Makes the transfers that are possible now. Any context; no engine's lock is held.
-    pub(in crate::submit) fn run(&self, followers: &FollowerQueue) {
+    /// Makes the transfers that are possible now. Returns whether followers are left for the
+    /// worker. Any context; no engine's lock is held.
+    pub(in crate::submit) fn run(&self, followers: &FollowerQueue, budget: &mut Budget) -> bool {
+        let mut left = false;
         for _ in 0..MAX_ROUNDS {
             if self.waiting.load(ordering::Acquire) == 0 || !self.round() {
-                return;
+                break;
             }
-            followers.run();
+            left |= followers.run(budget);
         }
+        left
     }
 
     fn round(&self) -> bool {
