@@ -10,6 +10,33 @@ pub const APART: u64 = 100_000;
 /// Most events of a burst that are handled at once: as many as an execlist has entries.
 pub const AT_ONCE: u32 = 8;
 
+/// Most steps of a call that may run with interrupts disabled: a few hundred microseconds.
+const STEPS: u32 = 64;
+
+/// The steps that are left of a call; the rest of the work is for the worker.
+#[derive(Debug)]
+pub struct Budget(u32);
+
+impl Budget {
+    /// Creates the budget of a call.
+    pub const fn new() -> Self {
+        Self(STEPS)
+    }
+
+    /// Takes a step. Returns false if none is left.
+    pub fn take(&mut self) -> bool {
+        let is_left = self.0 != 0;
+        self.0 = self.0.saturating_sub(1);
+        is_left
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// The current burst.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Burst {
@@ -62,6 +89,15 @@ mod tests {
             }
         }
         assert_eq!(handled, AT_ONCE);
+    }
+
+    #[test]
+    fn a_call_has_a_limited_number_of_steps() {
+        let mut budget = Budget::new();
+        let steps = (0..10_000).filter(|_| budget.take()).count();
+        assert_eq!(steps, 64);
+        assert!(!budget.take());
+        assert!(Budget::default().take());
     }
 
     #[test]

@@ -60,7 +60,8 @@ pub struct Answer {
     pub owed: Option<u64>,
     /// Milliseconds after which the engine hangs.
     pub limit: u64,
-    /// Whether the oldest request must end within its limit, even if the engine answers.
+    /// Whether the oldest request must end, even if the engine answers: it has its limit once more
+    /// from the first tick on that says so.
     pub ends: bool,
 }
 
@@ -79,6 +80,8 @@ pub struct Watch {
     seen: Option<(Seen, u64)>,
     /// Whether the engine has reported an error since the oldest request is the oldest.
     alarmed: bool,
+    /// Whether the oldest request had to end ([`Answer::ends`]) at the last tick.
+    ends: bool,
 }
 
 impl Watch {
@@ -100,7 +103,15 @@ impl Watch {
             return false;
         };
         let overdue = answer.is_some_and(|a| a.is_overdue());
+        let ends = answer.is_some_and(|a| a.ends);
+        let had_to_end = core::mem::replace(&mut self.ends, ends);
         let since = match self.oldest {
+            Some((known, _)) if known == seqno && ends && !had_to_end => {
+                // It may have run for any time until now.
+                self.oldest = Some((seqno, now));
+                self.seen = None;
+                now
+            }
             Some((known, since)) if known == seqno => since,
             _ => {
                 // The error may be reported before its request is known here.
@@ -442,6 +453,41 @@ mod tests {
         // It still has to give way to others.
         let overdue = ends(Some(1500));
         assert_eq!(w.look(2950, &moves, LIMIT, overdue), Verdict::Keeps);
+    }
+
+    #[test]
+    fn a_request_that_others_begin_to_wait_for_has_its_limit_from_then_on() {
+        let answers = |ends| answer(None).map(|a| Answer { ends, ..a });
+        let mut w = Watch::default();
+        for now in (0..100_000).step_by(50) {
+            w.tick(now, A, u64::MAX, answers(false));
+        }
+        // The limit of a request that must end, while the hang check is off.
+        let mut now = 100_000;
+        let found = loop {
+            if w.tick(now, A, LIMIT, answers(true)) {
+                match w.look(now, &at(0x1000 + now), LIMIT, answers(true)) {
+                    Verdict::Fine => {}
+                    verdict => break (now, verdict),
+                }
+            }
+            now += 50;
+        };
+        assert_eq!(found, (103_000, Verdict::Endless));
+        // So has one in which nothing moves.
+        let mut w = Watch::default();
+        for now in (0..1000).step_by(50) {
+            if w.tick(now, A, LIMIT, answers(false)) {
+                assert_eq!(w.look(now, &at(8), LIMIT, answers(false)), Verdict::Fine);
+            }
+        }
+        assert!(!w.tick(2000, A, LIMIT, answers(true)));
+        assert!(w.tick(2500, A, LIMIT, answers(true)));
+        assert_eq!(w.look(2500, &at(8), LIMIT, answers(true)), Verdict::Fine);
+        // The next one is judged by the time that it has run.
+        assert!(w.tick(now, Some((Seqno(2), LIMIT)), LIMIT, answers(true)));
+        let moves = at(0x1000);
+        assert_eq!(w.look(now, &moves, LIMIT, answers(true)), Verdict::Endless);
     }
 
     #[test]

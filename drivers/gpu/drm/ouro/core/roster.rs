@@ -31,10 +31,12 @@ pub enum Set {
     Roaming,
     /// Those that are being cancelled.
     Cancelled,
+    /// Those that may have requests whose waiters cannot be woken up.
+    Pressed,
 }
 
 /// Number of sets.
-const SETS: usize = 7;
+const SETS: usize = 8;
 
 impl Set {
     const fn bit(self) -> u8 {
@@ -224,6 +226,7 @@ impl<A: Arena> Roster<A> {
             Set::Done,
             Set::Roaming,
             Set::Cancelled,
+            Set::Pressed,
         ] {
             self.leave(set, at);
         }
@@ -240,6 +243,15 @@ impl<A: Arena> Roster<A> {
     /// Returns the context that has been in a set for longest.
     pub fn first(&self, set: Set) -> Option<u32> {
         self.visit(self.row(set).first)
+    }
+
+    /// Returns the context that has been in a set for longest, and makes it the last one: each
+    /// context of the set has its turn before any has another one.
+    pub fn next_in_turn(&mut self, set: Set) -> Option<u32> {
+        let at = self.first(set)?;
+        self.leave(set, at);
+        self.join(set, at);
+        Some(at)
     }
 
     /// Returns the next context behind one of a set.
@@ -310,6 +322,7 @@ mod tests {
         Set::Done,
         Set::Roaming,
         Set::Cancelled,
+        Set::Pressed,
     ];
 
     proptest! {
@@ -361,6 +374,30 @@ mod tests {
                 prop_assert_eq!(found.as_ref(), least);
             }
         }
+    }
+
+    #[test]
+    fn each_context_has_its_turn_whoever_comes_and_goes() {
+        let mut roster = roster(300);
+        (0..100).for_each(|at| roster.join(Set::Roaming, at));
+        // Some come and go all the time, and 64 are looked at each time.
+        let mut seen = vec![0; 300];
+        for n in 0..4 {
+            (0..100).for_each(|k| roster.join(Set::Roaming, 100 + (50 * n + k) % 200));
+            for _ in 0..64 {
+                let at = roster.next_in_turn(Set::Roaming);
+                at.into_iter().for_each(|at| seen[at as usize] += 1);
+            }
+            (100..300).for_each(|at| {
+                roster.leave(Set::Roaming, at);
+            });
+        }
+        assert_eq!(roster.len(Set::Roaming), 100);
+        assert!(
+            seen.iter().take(100).all(|n| (1..=3).contains(n)),
+            "{seen:?}"
+        );
+        assert_eq!(roster.next_in_turn(Set::Ready), None);
     }
 
     #[test]

@@ -6,7 +6,12 @@
 //! space cannot reach. Its dwords are read from user memory once, before the check, and never after
 //! it.
 
-use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, prelude::*, sync::Arc, transmute::AsBytes};
+use kernel::{
+    alloc::flags::GFP_KERNEL_ACCOUNT,
+    prelude::*,
+    sync::{aref::ARef, Arc},
+    transmute::AsBytes,
+};
 use ouro_hw::{
     checker::{Placed, Plan},
     engine::{Batch, Privilege},
@@ -15,6 +20,7 @@ use ouro_hw::{
 };
 use ouro_kernel::{
     drm::print,
+    fence::{self, Fence},
     lazy::LazyVec,
     resv::{HasResv, LockedSet, Usage},
     work,
@@ -23,7 +29,7 @@ use ouro_kernel::{
 use super::{
     exec::{wait_for_up_to, Exec, Source, Stop},
     pool::{Pool, Shadow},
-    request::{Captured, Evidence},
+    request::{Captured, Evidence, Tracker},
 };
 use crate::gem::{access, contents, Object};
 
@@ -54,11 +60,25 @@ impl Ready {
 
 /// A full pool is waited for: requests in flight will free their copies. `len` is the batch's
 /// length in dwords.
-fn or_wait(e: Error, len: usize) -> Stop {
+fn or_wait(e: Error, len: usize, held_up: Option<&ARef<Fence>>) -> Stop {
     match e == ENOSPC {
-        true => Stop::Pool(Pool::pages_of(len)),
+        true => Stop::Pool {
+            pages: Pool::pages_of(len),
+            held_up: held_up.cloned(),
+        },
         false => Stop::Failed(e),
     }
+}
+
+/// Returns whether a fence is signalled within a bounded time: an engine has its request. Others,
+/// and requests that wait for them, take as long as user space likes.
+pub(super) fn is_bounded(fence: &Fence) -> bool {
+    let mut is_bounded = true;
+    fence.each(|part| {
+        let emitted = fence::with_timeline::<Tracker, _>(part, |t, _| t.seqno().is_some());
+        is_bounded &= emitted == Some(true) || part.is_signaled();
+    });
+    is_bounded
 }
 
 impl Evidence {
@@ -78,11 +98,16 @@ impl Evidence {
 }
 
 impl Exec {
-    /// Prepares the batch, with the BOs locked and bound and relocations written.
+    /// Prepares the batch, with the BOs locked and bound and relocations written. `held_up`: a
+    /// fence that the request waits for, and that is not [bounded](is_bounded).
     ///
     /// Errors: `EINVAL` if the checker refuses it, `ENOMEM`. Returns [`Stop::Wait`] if the batch is
     /// being written, and [`Stop::Pool`] if the pool has no room for a copy.
-    pub(super) fn ready(&mut self, locked: &LockedSet<Object>) -> Result<Ready, Stop> {
+    pub(super) fn ready(
+        &mut self,
+        locked: &LockedSet<Object>,
+        held_up: Option<&ARef<Fence>>,
+    ) -> Result<Ready, Stop> {
         let checker = self.target.engine().hw().checker();
         match &mut self.source {
             Source::Object {
@@ -91,7 +116,7 @@ impl Exec {
                 ..
             } => {
                 if let Some(checker) = checker {
-                    return self.checked(checker, locked);
+                    return self.checked(checker, locked, held_up);
                 }
             }
             Source::Object { .. } => {}
@@ -99,8 +124,9 @@ impl Exec {
                 let dev = self.gpu.hardware().dev();
                 let (checker, pool) = checker.zip(self.gpu.pool()).ok_or(EINVAL)?;
                 let share = self.context.holder().ok_or(EINVAL)?.pool_share();
-                let done = stream.check(dev, checker, pool, share, &self.objects);
-                let (shadow, len) = done.map_err(|e| or_wait(e, stream.dwords.len()))?;
+                let is_held_up = held_up.is_some();
+                let done = stream.check(dev, checker, pool, share, is_held_up, &self.objects);
+                let (shadow, len) = done.map_err(|e| or_wait(e, stream.dwords.len(), held_up))?;
                 return Ok(Ready::copy(shadow, len, None));
             }
         }
@@ -136,7 +162,12 @@ impl Exec {
 
     /// Copies the batch from its BO, up to the pool's limit, and runs the checker on the copy. The
     /// rule that refuses it, and the dword, are logged (`drm.debug=2`).
-    fn checked(&self, checker: &dyn Checker, locked: &LockedSet<Object>) -> Result<Ready, Stop> {
+    fn checked(
+        &self,
+        checker: &dyn Checker,
+        locked: &LockedSet<Object>,
+        held_up: Option<&ARef<Fence>>,
+    ) -> Result<Ready, Stop> {
         let Source::Object {
             index, start, len, ..
         } = self.source
@@ -167,14 +198,15 @@ impl Exec {
             match verdict.plan(self.gpu.hardware().topology().confines()) {
                 Plan::Unchanged(len) => {
                     let copy = scratch.get(..len).ok_or(EINVAL)?;
-                    Ok(Some((pool.keep(copy, share)?, size_of_val(copy) as u32)))
+                    let shadow = pool.keep(copy, share, held_up.is_some())?;
+                    Ok(Some((shadow, size_of_val(copy) as u32)))
                 }
                 Plan::Object => Ok(None),
                 // A patched batch has no buffer here.
                 Plan::Refuse { .. } | Plan::Patched(_) => Err(EINVAL),
             }
         });
-        match ready.map_err(|e| or_wait(e, dwords))? {
+        match ready.map_err(|e| or_wait(e, dwords, held_up))? {
             Some((shadow, len)) => Ok(Ready::copy(shadow, len, Some(true))),
             None => self.original(Some(false)),
         }

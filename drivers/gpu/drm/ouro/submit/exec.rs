@@ -27,10 +27,11 @@ use ouro_kernel::{
 };
 
 use super::{
-    batch::Ready,
+    batch::{is_bounded, Ready},
     evict::{self, Tries},
     in_use::InUse,
     lists::{balanced::Target, inherit},
+    pool::Shadow,
     publish::{Draft, Parts},
     quota::Share,
     relocate::Relocation,
@@ -159,7 +160,11 @@ pub(super) enum Stop {
     /// Wait for this fence; `None` if it was signalled meanwhile.
     Wait(Option<ARef<Fence>>),
     /// Wait until the client may have that many pages of the pool of checked batches.
-    Pool(usize),
+    Pool {
+        pages: usize,
+        /// A fence that the request waits for, and that is not [bounded](is_bounded).
+        held_up: Option<ARef<Fence>>,
+    },
     Failed(Error),
 }
 
@@ -245,9 +250,9 @@ impl Exec {
                     }
                 }
                 Err(Stop::Failed(e)) => return Err(e),
-                Err(Stop::Pool(pages)) => {
+                Err(Stop::Pool { pages, held_up }) => {
                     drop(locked);
-                    self.wait_for_pool(pages)?;
+                    self.wait_for_pool(pages, held_up)?;
                 }
                 Err(Stop::Wait(fence)) => {
                     drop(locked);
@@ -301,12 +306,15 @@ impl Exec {
         }
     }
 
-    /// Waits until the client may have `pages` pages of the pool. Errors: those of
+    /// Waits until the client may have `pages` pages of the pool, or until this fence does not hold
+    /// up the request any more, so that it may have other pages. Errors: those of
     /// [`Executor::until`].
-    fn wait_for_pool(&self, pages: usize) -> Result {
+    fn wait_for_pool(&self, pages: usize, held_up: Option<ARef<Fence>>) -> Result {
         let pool = self.gpu.pool().ok_or(EINVAL)?;
         let share = self.context.holder().ok_or(EINVAL)?.pool_share();
-        let has_room = || pool.may_take(pages, share).then_some(());
+        let goes_on = || held_up.as_ref().is_some_and(|fence| is_bounded(fence));
+        let may_take = || pool.may_take(pages, share, held_up.is_some());
+        let has_room = || (goes_on() || may_take()).then_some(());
         self.gpu
             .until(&self.context, &self.target, self.may_wait, has_room)
     }
@@ -334,11 +342,12 @@ impl Exec {
         // From here on, everything that can fail.
         let Before { mut after, lead } = self.before(locked)?;
         let objects = ObjectRefs::of(&self.objects)?;
+        let held_up = self.held_up(&after, lead.as_ref());
         let Ready {
             batch,
             shadow,
             passed,
-        } = self.ready(locked)?;
+        } = self.ready(locked, held_up.as_ref())?;
         let evidence = self.evidence(shadow.as_ref())?;
 
         // The seqnos of a timeline are in the order of publication.
@@ -362,6 +371,12 @@ impl Exec {
             }
             _ => None,
         };
+        // Another thread may have published something on the timeline meanwhile.
+        if shadow.as_ref().is_some_and(Shadow::is_reserved)
+            && !Iterator::chain(after.iter(), &behind).all(|fence| is_bounded(fence))
+        {
+            return Err(Stop::Wait(None));
+        }
         // Remove duplicates.
         let address = |f: &ARef<Fence>| core::ptr::from_ref::<Fence>(f).addr();
         sort_by_key(&mut after, address);
@@ -470,6 +485,19 @@ impl Exec {
         }
         done?;
         Ok(Before { after, lead })
+    }
+
+    /// Returns a fence that is not [bounded](is_bounded), of those that the request waits for, on a
+    /// device with a pool of checked batches.
+    fn held_up(&self, after: &[ARef<Fence>], lead: Option<&ARef<Fence>>) -> Option<ARef<Fence>> {
+        self.gpu.pool()?;
+        let timelines = self.context.timelines().lock();
+        let last = timelines.get(self.target.engine().index());
+        let last = last.and_then(|timeline| timeline.last());
+        let in_order = self.context.last().and_then(|last| last.lock().clone());
+        let others = [lead, last, in_order.as_ref()].into_iter().flatten();
+        let mut all = Iterator::chain(after.iter(), others);
+        all.find(|fence| !is_bounded(fence)).cloned()
     }
 
     /// Returns the reservation of BO `i`, which is locked.

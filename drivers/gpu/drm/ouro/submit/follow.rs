@@ -7,7 +7,8 @@
 //! The request that is waited for, the *leader*, has a list of its followers. When it is emitted,
 //! or fails before, they go into the [`FollowerQueue`], which counts down their dependencies. That
 //! may emit a follower and so add its own followers; the queue makes a loop of what would otherwise
-//! be a recursion of any depth that user space likes.
+//! be a recursion of any depth that user space likes. It often runs with interrupts disabled: a
+//! call counts down a few followers ([`Budget`]), and the worker the rest.
 
 use kernel::{
     alloc::flags::GFP_KERNEL_ACCOUNT,
@@ -20,6 +21,7 @@ use kernel::{
     },
 };
 
+use ouro_core::burst::Budget;
 use ouro_kernel::time;
 
 use super::{engine::Queue, port::Port, Engine, Tracker};
@@ -132,26 +134,32 @@ impl FollowerQueue {
     }
 
     /// Counts down the dependencies of queued followers, unless another caller does, and then lets
-    /// their engines load. Any context; no engine's lock is held.
-    pub(super) fn run(&self) {
+    /// their engines load. Returns whether the budget was used up before the last one: the caller
+    /// leaves the rest to the worker. Any context; no engine's lock is held.
+    pub(super) fn run(&self, budget: &mut Budget) -> bool {
         if !self.any.load(ordering::Acquire) {
-            return;
+            return false;
         }
         {
             let mut inner = self.inner.lock();
             if inner.busy {
-                return;
+                return false;
             }
             inner.busy = true;
         }
         let mut told = List::new();
+        let mut left;
         loop {
             let next = {
                 let mut inner = self.inner.lock();
-                let next = inner.waiting.pop_front();
+                left = !inner.waiting.is_empty() && !budget.take();
+                let next = match left {
+                    true => None,
+                    false => inner.waiting.pop_front(),
+                };
                 if next.is_none() {
                     inner.busy = false;
-                    self.any.store(false, ordering::Release);
+                    self.any.store(left, ordering::Release);
                 }
                 next
             };
@@ -164,6 +172,7 @@ impl FollowerQueue {
             follower.tracker.engine_of(number).arrived();
         }
         self.inner.lock().told.push_all_back(&mut told);
+        left
     }
 
     /// Drops the followers that were processed. Process context.

@@ -30,6 +30,10 @@ use crate::{
 
 /// Pages of the pool: 2 MiB.
 const PAGES: u32 = 512;
+/// The last pages, which only requests get that end in a bounded time; the largest batch fits. A
+/// file may keep any number of pages blocked for as long as user space likes, and anyone may open
+/// many files.
+const RESERVED: u32 = PAGES / 4;
 
 /// The pages under the lock.
 struct Pages {
@@ -116,16 +120,33 @@ impl Pool {
         (len * 4).div_ceil(PAGE_SIZE as usize)
     }
 
-    /// Returns whether a client may have `count` more pages now, in one run.
-    pub(super) fn may_take(&self, count: usize, share: &PoolShare) -> bool {
-        let pages = self.pages.lock();
-        let own = share.pages.load(ordering::Relaxed) as usize;
-        slots::may_take(own, count, pages.free) && pages.slots.has_room(count)
+    /// Returns the page behind the last one that a request may have; `held_up`: it is blocked for
+    /// as long as user space likes.
+    fn limit(held_up: bool) -> usize {
+        match held_up {
+            true => (PAGES - RESERVED) as usize,
+            false => PAGES as usize,
+        }
     }
 
-    /// Copies a client's batch to the pool. Errors: `ENOSPC` while the pool is full, or the client
-    /// has its share of it; `EINVAL` for a batch above the limit, `ENOMEM`.
-    pub(crate) fn keep(self: &Arc<Self>, dwords: &[u32], share: &Arc<PoolShare>) -> Result<Shadow> {
+    /// Returns whether a client may have `count` more pages now, in one run, for a request that is
+    /// `held_up` or not.
+    pub(super) fn may_take(&self, count: usize, share: &PoolShare, held_up: bool) -> bool {
+        let pages = self.pages.lock();
+        let own = share.pages.load(ordering::Relaxed) as usize;
+        let has_room = || pages.slots.has_room(count, Self::limit(held_up));
+        slots::may_take(own, count, pages.free) && has_room()
+    }
+
+    /// Copies a client's batch to the pool; `held_up`: its request is blocked for as long as user
+    /// space likes. Errors: `ENOSPC` while the pool is full, or the client has its share of it;
+    /// `EINVAL` for a batch above the limit, `ENOMEM`.
+    pub(crate) fn keep(
+        self: &Arc<Self>,
+        dwords: &[u32],
+        share: &Arc<PoolShare>,
+        held_up: bool,
+    ) -> Result<Shadow> {
         if dwords.is_empty() || dwords.len() > Self::MAX_BATCH_DWORDS {
             return Err(EINVAL);
         }
@@ -136,7 +157,10 @@ impl Pool {
             if !slots::may_take(own as usize, count, pages.free) {
                 return Err(ENOSPC);
             }
-            let first = pages.slots.take(count).ok_or(ENOSPC)?;
+            let first = pages
+                .slots
+                .take(count, Self::limit(held_up))
+                .ok_or(ENOSPC)?;
             pages.free -= count;
             share.pages.store(own + count as u32, ordering::Relaxed);
             first
@@ -202,6 +226,11 @@ impl Shadow {
     /// Returns the memory that it is in.
     pub(crate) fn backing(&self) -> &Arc<Backing> {
         &self.pool.backing
+    }
+
+    /// Returns whether a request that is held up must not have it.
+    pub(super) fn is_reserved(&self) -> bool {
+        self.first + self.count > PAGES - RESERVED
     }
 
     /// Returns its pages of that memory.

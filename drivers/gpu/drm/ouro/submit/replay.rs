@@ -149,13 +149,13 @@ impl Engine {
 
     /// Returns the oldest request that is emitted and not retired. Any context.
     pub(crate) fn oldest(&self) -> Option<Oldest> {
-        let queue = self.queue.lock();
-        let first = queue.port.first()?;
-        let ran = first.emitted.ran();
-        let (pressed, owes) = match &queue.port {
+        let mut queue = self.queue.lock();
+        let (pressed, owes) = match &mut queue.port {
             Port::Lists(lists) => (lists.is_pressed(), lists.sched.owed()),
             _ => (false, None),
         };
+        let first = queue.port.first()?;
+        let ran = first.emitted.ran();
         Some(Oldest {
             pressed,
             owes,
@@ -165,11 +165,11 @@ impl Engine {
         })
     }
 
-    /// Returns whether what it works on must end within a limit, for a request in its ring. Any
-    /// context.
+    /// Returns whether what it works on must end within a limit, for a request in its ring or
+    /// behind its execlist. Any context.
     pub(crate) fn is_pressed(&self) -> bool {
-        let queue = self.queue.lock();
-        match &queue.port {
+        let mut queue = self.queue.lock();
+        match &mut queue.port {
             Port::Lists(lists) => lists.is_pressed(),
             Port::Ring(ring) => {
                 // A full ring keeps the others out.
@@ -410,6 +410,7 @@ impl Lists {
                 continue;
             };
             self.raise(at, request.tracker.urgency.rank());
+            self.note_pressed(at, &request.tracker);
             if let Some(listed) = self.context(at) {
                 listed.ready.push_front(request);
             }

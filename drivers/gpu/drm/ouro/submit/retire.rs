@@ -30,7 +30,7 @@ use kernel::{
     time::{delay::fsleep, Delta},
     workqueue::{DelayedWork, Work, WorkItem},
 };
-use ouro_core::quarantine::Pile;
+use ouro_core::{burst::Budget, quarantine::Pile};
 use ouro_hw::{report::MAX_ENGINES, types::Seqno};
 use ouro_kernel::{release, work};
 
@@ -252,17 +252,20 @@ impl Retirer {
 
     /// A request of a virtual engine has no more dependencies to wait for. Any context; no engine's
     /// lock is held.
-    pub(super) fn unblock(&self, siblings: &Siblings, tracker: &Tracker) {
+    pub(super) fn unblock(self: &Arc<Self>, siblings: &Siblings, tracker: &Tracker) {
         if self.exchange.unblock(siblings, tracker) {
             self.run_deferred();
         }
     }
 
-    /// Does what cannot be done under an engine's lock; called after each look at one. Any context;
-    /// no engine's lock is held.
-    pub(super) fn run_deferred(&self) {
-        self.follower_queue.run();
-        self.exchange.run(&self.follower_queue);
+    /// Does what cannot be done under an engine's lock; called after each look at one. Leaves work
+    /// beyond a budget to the worker. Any context; no engine's lock is held.
+    pub(super) fn run_deferred(self: &Arc<Self>) {
+        let mut budget = Budget::new();
+        let left = self.follower_queue.run(&mut budget);
+        if left | self.exchange.run(&self.follower_queue, &mut budget) {
+            self.kick();
+        }
     }
 
     /// A client's context has another priority than the default.
@@ -515,6 +518,7 @@ impl Retirer {
         drop(hang_check);
         drop(self.pressed());
         self.flush_work();
+        while self.follower_queue.run(&mut Budget::new()) {}
         // No engine runs, and another caller needs less than days.
         self.retire_all(u32::MAX);
         self.late.flush();

@@ -89,8 +89,9 @@ impl Stream {
         }
     }
 
-    /// Checks the stream, with the BOs bound. Returns the copy to run and its size in bytes. The
-    /// rule that refuses it, and the dword, are logged (`drm.debug=2`).
+    /// Checks the stream, with the BOs bound; `held_up` is as in [`Pool::keep`]. Returns the copy
+    /// to run and its size in bytes. The rule that refuses it, and the dword, are logged
+    /// (`drm.debug=2`).
     ///
     /// Errors: `EINVAL` if it is refused, `ENOSPC` while the pool is full, `ENOMEM`.
     pub(super) fn check(
@@ -99,6 +100,7 @@ impl Stream {
         checker: &dyn Checker,
         pool: &Arc<Pool>,
         share: &Arc<PoolShare>,
+        held_up: bool,
         objects: &[Entry],
     ) -> Result<(Shadow, u32)> {
         let named = Named {
@@ -124,6 +126,6 @@ impl Stream {
             }
         };
         let copy = copy.ok_or(EINVAL)?;
-        Ok((pool.keep(copy, share)?, size_of_val(copy) as u32))
+        Ok((pool.keep(copy, share, held_up)?, size_of_val(copy) as u32))
     }
 }

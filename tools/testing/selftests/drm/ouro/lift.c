@@ -224,6 +224,63 @@ TEST_F(lift, not_by_memory_that_is_unmapped)
 	close(ready[0]);
 }
 
+/* A child: has a batch write memory of its own, and unmaps that. */
+static void store_and_unmap(const struct gpu *gpu, __u32 context, int out)
+{
+	struct drm_i915_gem_userptr arg = { .user_size = PAGE };
+	void *memory;
+
+	memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	arg.user_ptr = U64(memory);
+	if (memory != MAP_FAILED && !call(gpu->fd, DRM_IOCTL_I915_GEM_USERPTR, &arg) &&
+	    !store_after(gpu, 0, context, 0, arg.handle, 0x5a) && write(out, "", 1) == 1)
+		munmap(memory, PAGE);
+	_exit(0);
+}
+
+/*
+ * Without timeslices nothing takes an engine from a batch without end that could be preempted. If a
+ * process waits in munmap() for a batch behind it, it has to end.
+ */
+TEST_F(lift, by_memory_that_is_unmapped_without_slices)
+{
+	enum { LOOKS = 600 };
+	const char *engine = self->gpu.engines[0].name;
+	__u32 context = context_create(self->fd);
+	unsigned int i, ended = 0;
+	int ready[2];
+	pid_t child;
+	char done;
+
+	if (!self->gpu.ouro)
+		SKIP(return, "another driver may wait for as long as the batch likes");
+	if (self->gpu.n_engines < 2)
+		SKIP(return, "one engine: others are not compared");
+	ASSERT_EQ(0, device_slice_ms(&self->gpu, engine, 0));
+	EXPECT_EQ(0, device_limits(&self->gpu, HANG_MS_DEFAULT));
+	ASSERT_EQ(0, pipe(ready));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		store_and_unmap(&self->gpu, context, ready[1]);
+	close(ready[1]);
+	cover("DRM_IOCTL_I915_GEM_USERPTR");
+	EXPECT_EQ(1, read(ready[0], &done, 1));
+	for (i = 0; i < LOOKS && !ended; i++) {
+		ended = waitpid(child, NULL, WNOHANG) == child;
+		usleep(50000);
+	}
+	EXPECT_EQ(1, ended);
+	/* only what blocks it */
+	EXPECT_EQ(0, gem_busy(self->fd, self->spins[0].handle));
+	EXPECT_EQ(1, gem_busy(self->fd, self->spins[1].handle));
+	spin_stop(&self->spins[0]);
+	if (!ended)
+		waitpid(child, NULL, 0);
+	EXPECT_EQ(0, device_slice_ms(&self->gpu, engine, SLICE_MS_DEFAULT));
+	close(ready[0]);
+}
+
 /* Each waits for the one before it, on another engine; the last one is urgent. */
 TEST_F(lift, a_long_chain)
 {

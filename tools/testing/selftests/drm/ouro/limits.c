@@ -12,6 +12,7 @@
 #define ANY_I915
 #include "device.h"
 #include "files.h"
+#include "sw_sync.h"
 #include "test.h"
 
 /* uapi.rst */
@@ -20,6 +21,9 @@
 #define CONTEXTS 65536
 #define OF_CLIENT 8192
 #define OF_TIMELINE 512
+/* A batch that is longer is not copied; copies of all clients that wait for foreign fences. */
+#define COPIED (512u << 10)
+#define COPIES_THAT_WAIT (1536u << 10)
 
 static __u32 end_batch(const struct gpu *gpu)
 {
@@ -211,6 +215,63 @@ TEST_F(limits, requests_of_a_client)
 	hang_check(self->fd, true);
 	spin_free(&spin);
 	gpu_close(&other);
+}
+
+/*
+ * Many clients have each a copy that waits for a fence of theirs: a quarter of the memory is left
+ * to batches that wait for no such fence.
+ */
+TEST_F(limits, copies_that_wait_leave_room)
+{
+	enum { CLIENTS = 6 };
+	const __u32 end = self->gpu.backend->batch_end;
+	struct drm_i915_gem_exec_object2 object = {};
+	struct drm_i915_gem_execbuffer2 eb = { .buffers_ptr = U64(&object),
+					       .buffer_count = 1,
+					       .batch_len = COPIED };
+	const __u64 ring = self->gpu.engines[0].ring;
+	int timeline = sw_timeline(), fence, got;
+	struct gpu others[CLIENTS];
+	unsigned int i, taken = 0;
+
+	if (!self->gpu.ouro || getparam(self->fd, I915_PARAM_CMD_PARSER_VERSION) <= 0)
+		SKIP(return, "batches are not copied on this device");
+	if (timeline < 0)
+		SKIP(return, "the kernel was built without CONFIG_SW_SYNC");
+	fence = sw_fence(timeline);
+	ASSERT_LE(0, fence);
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	for (i = 0; i < CLIENTS; i++) {
+		int fd;
+
+		ASSERT_EQ(0, gpu_open(&others[i]));
+		fd = others[i].fd;
+		ASSERT_EQ(0, fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK));
+		object.handle = gem_create(fd, COPIED);
+		ASSERT_EQ(0, gem_write(fd, object.handle, COPIED - 4, &end, sizeof(end)));
+		eb.flags = ring | I915_EXEC_FENCE_IN;
+		eb.rsvd2 = fence;
+		got = ioctl(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb) ? -errno : 0;
+		EXPECT_TRUE(!got || got == -EAGAIN);
+		taken += !got;
+	}
+	EXPECT_EQ(COPIES_THAT_WAIT / COPIED, taken);
+	/* of one whose copy found no room, and of another one */
+	for (i = CLIENTS - 1; i <= CLIENTS; i++) {
+		int fd = i < CLIENTS ? others[i].fd : self->fd;
+
+		object.handle = gem_create(fd, COPIED);
+		ASSERT_EQ(0, gem_write(fd, object.handle, COPIED - 4, &end, sizeof(end)));
+		eb.flags = ring;
+		eb.rsvd2 = 0;
+		ASSERT_EQ(0, ioctl(fd, DRM_IOCTL_I915_GEM_EXECBUFFER2, &eb) ? -errno : 0);
+		EXPECT_EQ(0, gem_wait(fd, object.handle, -1));
+	}
+	ASSERT_EQ(0, sw_signal(timeline));
+	for (i = 0; i < CLIENTS; i++)
+		gpu_close(&others[i]);
+	close(fence);
+	close(timeline);
 }
 
 TEST_HARNESS_MAIN

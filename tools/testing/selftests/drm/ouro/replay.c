@@ -37,16 +37,23 @@ static int set_param(int fd, __u32 context, struct i915_gem_context_param_contex
 	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &arg);
 }
 
-/* Of the first engine in the context's map. */
-static int set_image(int fd, __u32 context, const void *image, __u32 size)
+/* Of an engine in the context's map. */
+static int set_image_at(int fd, __u32 context, __u16 slot, const void *image, __u32 size)
 {
 	struct i915_gem_context_param_context_image param = {
+		.engine.engine_instance = slot,
 		.flags = I915_CONTEXT_IMAGE_FLAG_ENGINE_INDEX,
 		.size = size,
 		.image = U64(image),
 	};
 
 	return set_param(fd, context, &param, sizeof(param));
+}
+
+/* Of the first one. */
+static int set_image(int fd, __u32 context, const void *image, __u32 size)
+{
+	return set_image_at(fd, context, 0, image, size);
 }
 
 /* Without the module parameter, all calls are EINVAL. */
@@ -68,7 +75,7 @@ static int keep(int fd, __u32 context, __u32 value)
 	return words_run(fd, &w, 0, context);
 }
 
-static int show(int fd, __u32 context, __u32 handle)
+static int show_at(int fd, __u32 context, __u64 slot, __u32 handle)
 {
 	const __u64 to = address_of(handle);
 	struct words w = {};
@@ -79,7 +86,12 @@ static int show(int fd, __u32 context, __u32 handle)
 	w.words[w.n++] = to >> 32;
 	words_end(&w);
 	words_object(&w, handle, EXEC_OBJECT_WRITE);
-	return words_run(fd, &w, 0, context);
+	return words_run(fd, &w, slot, context);
+}
+
+static int show(int fd, __u32 context, __u32 handle)
+{
+	return show_at(fd, context, 0, handle);
 }
 
 /* Hangs a context; the image that its error state has, to be freed. */
@@ -139,6 +151,36 @@ TEST_F(replay, a_context_begins_with_the_image_of_a_hang)
 		EXPECT_EQ(0x600d, gem_read32(self->fd, target, 0));
 		free(image);
 	}
+}
+
+/* An engine in two slots of the map: each slot begins with an image of its own. */
+TEST_F(replay, each_slot_of_an_engine_has_its_image)
+{
+	I915_DEFINE_CONTEXT_PARAM_ENGINES(engines, 2) = { .engines = { render, render } };
+	struct drm_i915_gem_context_param map = { .param = I915_CONTEXT_PARAM_ENGINES,
+						  .ctx_id = context_create(self->fd),
+						  .size = sizeof(engines),
+						  .value = U64(&engines) };
+	__u32 target = gem_create(self->fd, PAGE), hung = context_on(self->fd, render);
+	__u32 other = context_on(self->fd, render), *image;
+	int dwords;
+
+	if (!is_allowed(self->fd))
+		SKIP(return, "the module parameter replay is 0");
+	ASSERT_EQ(0, keep(self->fd, hung, 0x5eed));
+	ASSERT_EQ(0, show(self->fd, other, target));
+	image = image_of_hang(&self->gpu, hung, &dwords);
+	ASSERT_LE(2 * PAGE / 4, dwords);
+	cover("DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM");
+	ASSERT_EQ(0, call(self->fd, DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM, &map));
+	ASSERT_EQ(0, set_image_at(self->fd, map.ctx_id, 1, image, dwords * 4));
+	EXPECT_EQ(-EBUSY, set_image_at(self->fd, map.ctx_id, 1, image, dwords * 4));
+	EXPECT_EQ(-EINVAL, set_image_at(self->fd, map.ctx_id, 2, image, dwords * 4));
+	ASSERT_EQ(0, show_at(self->fd, map.ctx_id, 0, target));
+	EXPECT_EQ(0, gem_read32(self->fd, target, 0));
+	ASSERT_EQ(0, show_at(self->fd, map.ctx_id, 1, target));
+	EXPECT_EQ(0x5eed, gem_read32(self->fd, target, 0));
+	free(image);
 }
 
 /* Arguments, and images that no engine has saved: refused, and the context is as before. */

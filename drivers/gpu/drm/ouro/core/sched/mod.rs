@@ -152,6 +152,12 @@ impl<A: Arena> Scheduler<A> {
         self.policy.slice = slice;
     }
 
+    /// Returns whether each entity gets a slice while others of its priority have work, within a
+    /// time `limit`.
+    pub fn takes_turns(&self, limit: u64) -> bool {
+        (1..=limit).contains(&self.policy.slice)
+    }
+
     /// Adds a client.
     pub fn add_client(&mut self) -> Result<Client, NoPlace> {
         self.store.add_client().ok_or(NoPlace)

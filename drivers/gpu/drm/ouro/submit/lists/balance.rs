@@ -32,6 +32,7 @@ use kernel::{
 };
 use ouro_core::{
     balance::{self, Level},
+    burst::Budget,
     roster::Set,
 };
 use ouro_hw::{
@@ -160,14 +161,17 @@ impl Exchange {
         }
     }
 
-    /// Makes the transfers that are possible now. Any context; no engine's lock is held.
-    pub(in crate::submit) fn run(&self, followers: &FollowerQueue) {
+    /// Makes the transfers that are possible now. Returns whether followers are left for the
+    /// worker. Any context; no engine's lock is held.
+    pub(in crate::submit) fn run(&self, followers: &FollowerQueue, budget: &mut Budget) -> bool {
+        let mut left = false;
         for _ in 0..MAX_ROUNDS {
             if self.waiting.load(ordering::Acquire) == 0 || !self.round() {
-                return;
+                break;
             }
-            followers.run();
+            left |= followers.run(budget);
         }
+        left
     }
 
     fn round(&self) -> bool {
@@ -299,12 +303,10 @@ impl Engine {
         let lists = queue.lists()?;
         let mut best: Option<(i32, Arc<Siblings>, u32)> = None;
         for _ in 0..lists.roster.len(Set::Roaming).min(MAX_LOOKS) {
-            let Some(at) = lists.roster.first(Set::Roaming) else {
+            // The next call begins with those behind it: at the latest, the tick comes to each.
+            let Some(at) = lists.roster.next_in_turn(Set::Roaming) else {
                 break;
             };
-            // The next call begins with those behind it.
-            lists.roster.leave(Set::Roaming, at);
-            lists.roster.join(Set::Roaming, at);
             let Some((siblings, priority)) = lists.waits(at) else {
                 continue;
             };
@@ -494,8 +496,12 @@ impl Lists {
         listed.flight.push_all_back(&mut work.flight);
         listed.ready.push_all_back(&mut work.ready);
         let full = !listed.ready.is_empty();
+        let pressed = listed.is_pressed();
         if full {
             self.roster.join(Set::Ready, at);
+        }
+        if pressed {
+            self.roster.join(Set::Pressed, at);
         }
         self.sort(at);
         self.sched.give_work(entity, work.tails, now);

@@ -45,7 +45,7 @@ impl Lists {
 
     /// Marks a context as having no requests.
     pub(in crate::submit) fn deactivate(&mut self, at: u32) {
-        for set in [Set::Active, Set::Ready, Set::Roaming] {
+        for set in [Set::Active, Set::Ready, Set::Roaming, Set::Pressed] {
             self.roster.leave(set, at);
         }
         self.set_full(at, false);

@@ -15,7 +15,8 @@
 //! load.
 //!
 //! A request whose waiter cannot be woken up gets the most priority that any client may have, and
-//! must end ([`press`]).
+//! must end ([`press`]). So must a request of another context that keeps it from running, if no
+//! timeslice ends that.
 //!
 //! All this happens after publication, in process context and without locks: at worst it comes a
 //! moment late. No request is visited twice for the same priority: its [`Urgency`] only increases.
@@ -27,6 +28,7 @@ use kernel::{
         barrier, Arc, ArcBorrow,
     },
 };
+use ouro_core::roster::Set;
 use ouro_kernel::{
     fence::{self, Fence},
     time,
@@ -39,7 +41,7 @@ use super::{
         request::{Request, Tracker},
         Engine,
     },
-    ListedContext, Lists,
+    ListedContext, Lists, MS,
 };
 
 /// No priority.
@@ -47,6 +49,10 @@ const NONE: i32 = i32::MIN;
 /// The least priority of pressed requests: no client may have more without a privilege. Anyone can
 /// have requests pressed, with all that they wait for.
 const PRESSED: i32 = DEFAULT_PRIORITY;
+
+/// The longest timeslice, in nanoseconds, of a context that a pressed request of another context
+/// waits for.
+const LONGEST_TURN: u64 = 3000 * MS;
 
 /// The priority of a request, and of its waiters.
 pub(in crate::submit) struct Urgency {
@@ -260,13 +266,12 @@ impl Engine {
         if held.is_some() {
             return Some(held);
         }
-        let lifted = tracker.urgency.lifted();
-        let at = lifted.and_then(|_| tracker.urgency.index());
-        let ranked = match (at, queue.lists()) {
-            (Some(at), Some(lists)) => lists.rank(at, time::monotonic_ns()),
-            _ => return Some(None),
+        let (Some(at), Some(lists)) = (tracker.urgency.index(), queue.lists()) else {
+            return Some(None);
         };
-        if ranked {
+        lists.note_pressed(at, tracker);
+        let lifted = tracker.urgency.lifted();
+        if lifted.is_some_and(|_| lists.rank(at, time::monotonic_ns())) {
             self.pump(&mut queue);
         }
         drop(queue);
@@ -276,10 +281,30 @@ impl Engine {
 }
 
 impl Lists {
-    /// Returns whether the running context has a pressed request: then the first one must end.
-    pub(in crate::submit) fn is_pressed(&self) -> bool {
-        let running = self.running();
-        running.is_some_and(|listed| listed.requests().any(|r| r.tracker.urgency.is_pressed()))
+    /// Returns whether the running context's first request must end: the context has a pressed
+    /// request, or another one has and gets no timeslice.
+    pub(in crate::submit) fn is_pressed(&mut self) -> bool {
+        if self.running().is_some_and(ListedContext::is_pressed) {
+            return true;
+        }
+        if self.sched.takes_turns(LONGEST_TURN) {
+            return false;
+        }
+        while let Some(at) = self.roster.first(Set::Pressed) {
+            if self.listed(at).is_some_and(ListedContext::is_pressed) {
+                return true;
+            }
+            // They have completed, or have moved to another engine.
+            self.roster.leave(Set::Pressed, at);
+        }
+        false
+    }
+
+    /// Notes the context of a request here that is pressed.
+    pub(in crate::submit) fn note_pressed(&mut self, at: u32, tracker: &Tracker) {
+        if tracker.urgency.is_pressed() {
+            self.roster.join(Set::Pressed, at);
+        }
     }
 
     /// Raises a context's priority for a request of such a rank that is about to be added to it.
@@ -326,6 +351,11 @@ impl ListedContext {
         let is_done =
             move |r: &ArcBorrow<'_, Request>| r.tracker.seqno().is_some_and(|s| progress.passed(s));
         self.flight.iter().skip_while(is_done).chain(&self.ready)
+    }
+
+    /// Returns whether one of its requests is pressed.
+    pub(in crate::submit) fn is_pressed(&self) -> bool {
+        self.requests().any(|r| r.tracker.urgency.is_pressed())
     }
 
     /// Returns the highest priority that its requests inherit.

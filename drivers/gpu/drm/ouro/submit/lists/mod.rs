@@ -305,6 +305,7 @@ impl Lists {
             return Err(request);
         };
         self.raise(at, request.tracker.urgency.rank());
+        self.note_pressed(at, &request.tracker);
         if let Some(listed) = self.context(at) {
             listed.ready.push_back(request);
         }

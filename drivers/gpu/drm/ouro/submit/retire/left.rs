@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Ready requests that engines have left to the worker ([`super::super::ready`]).
+//! Ready requests that engines have left to the worker ([`super::super::ready`]), and followers
+//! ([`super::super::follow`]).
 
 use kernel::{sync::Arc, workqueue::WorkItem};
 use ouro_kernel::fence;

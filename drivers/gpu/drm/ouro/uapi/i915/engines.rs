@@ -91,26 +91,32 @@ fn find<'a>(gpu: &'a Gpu, entry: &abi::i915_engine_class_instance) -> Option<&'a
     gpu.engines().iter().find(is)
 }
 
-/// Returns the engine that a context parameter names: by class and instance, or, with `by_index`,
-/// by the index in the context's engine map, which is in the instance. Errors: `EINVAL`, also for a
-/// virtual engine.
+/// Returns the engine that a context parameter names, and the context, or the part of it, that it
+/// runs: by class and instance, or, with `by_index`, by the index in the context's engine map,
+/// which is in the instance. Errors: `EINVAL`, also for a virtual engine of several.
 pub(super) fn named_by(
     gpu: &Gpu,
-    context: &Context,
+    context: &Arc<Context>,
     entry: &abi::i915_engine_class_instance,
     by_index: bool,
-) -> Result<Arc<Engine>> {
-    let engine = match (by_index, context.engines()) {
-        (false, None) => find(gpu, entry),
+) -> Result<(Arc<Context>, Arc<Engine>)> {
+    let own = |engine: &Arc<Engine>| (context.clone(), engine.clone());
+    let named = match (by_index, context.engines()) {
+        (false, None) => find(gpu, entry).map(own),
         (true, Some(map)) => match map.get(usize::from(entry.engine_instance)) {
-            Some(Slot::Engine(index)) => gpu.engines().get(*index),
-            _ => None,
+            Some(Slot::Engine(index)) => gpu.engines().get(*index).map(own),
+            Some(Slot::Balanced(balanced)) => match balanced.target() {
+                // The engine has an earlier slot, too.
+                Target::One(engine) => Some((balanced.part().clone(), engine.clone())),
+                Target::Any(_) => None,
+            },
+            Some(Slot::Gap) | None => None,
         },
         // As upstream: a context with a map has its engines by index only, and one without has no
         // index.
         _ => None,
     };
-    engine.cloned().ok_or(EINVAL)
+    named.ok_or(EINVAL)
 }
 
 /// Returns the engines of an extension at `at`, whose structure `T` is followed by `count` names.

@@ -41,7 +41,7 @@ pub(super) fn set(
     require(asked.flags & !abi::I915_CONTEXT_IMAGE_FLAG_ENGINE_INDEX == 0)?;
     let by_index = asked.flags & abi::I915_CONTEXT_IMAGE_FLAG_ENGINE_INDEX != 0;
     let name = asked.engine;
-    let engine = engines::named_by(gpu, context, &name, by_index)?;
+    let (context, engine) = engines::named_by(gpu, context, &name, by_index)?;
     let images = engine.hw().images().ok_or(EINVAL)?;
     let bytes = images.saved_bytes();
     require(asked.size >= bytes)?;

@@ -53,6 +53,20 @@ fn without_slices_who_is_first_goes_on_to_its_end() {
 }
 
 #[test]
+fn a_slice_that_is_too_long_is_no_turn() {
+    let mut core = Core::new();
+    for (slice, limit, turns) in [
+        (0, 3000, false),
+        (1, 3000, true),
+        (3000, 3000, true),
+        (3001, 3000, false),
+    ] {
+        core.sched.set_slice(slice);
+        assert_eq!(core.sched.takes_turns(limit), turns, "{slice}");
+    }
+}
+
+#[test]
 fn a_probed_context_goes_on_when_the_engine_has_answered() {
     let random = &mut Random(3);
     let mut core = Core::new();
