@@ -22,7 +22,7 @@ piglit_run() {
     # a batch of twenty tests has one more minute
     boots_run "$dir" "echo 2 >/sys/module/drm/parameters/debug
         cp /bin/run-piglit.py /tmp && chroot /root python3 /tmp/run-piglit.py run /out $limit" \
-        --stall $((limit + 380)) --memory 1G --root "$(clients_tree mesa)" --module-args "$MESA_PATIENCE" \
+        --stall $((limit + 380)) --memory 2G --root "$(clients_tree mesa)" --module-args "$MESA_PATIENCE" \
         --add "$VM_DIR/guest-tests/run-piglit.py" "$@"
 }
 
