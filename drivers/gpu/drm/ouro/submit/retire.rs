@@ -51,7 +51,7 @@ const TICK_MS: u32 = 50;
 /// Ticks without work after which the device may sleep. To wake it for each frame would cost more.
 const IDLE_TICKS: u32 = 4;
 /// Nanoseconds that freed memory waits for a running batch, before the engine saves its context.
-const SAVE_NS: u64 = 500_000_000;
+const SAVE_NS: u64 = 1_500_000_000;
 /// Most completed requests whose release submissions leave to the tick.
 const MAX_UNRELEASED: i64 = 8;
 
