@@ -209,6 +209,9 @@ pub struct ListPort {
     swapped: bool,
     /// Whether a load is pending.
     is_loading: bool,
+    /// Number of loads, and the number of the last one before which the engine saved what it ran.
+    loads: u64,
+    saved: u64,
     counts: Counts,
 }
 
@@ -226,6 +229,8 @@ impl ListPort {
             lists: (List::EMPTY, List::EMPTY),
             swapped: false,
             is_loading: false,
+            loads: 0,
+            saved: 0,
             counts: Counts::default(),
         }
     }
@@ -281,6 +286,18 @@ impl ListPort {
     /// Returns the statistics; a reset does not clear them.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Returns the number of loads up to now; a reset does not change it.
+    pub fn loads(&self) -> u64 {
+        self.loads
+    }
+
+    /// Returns whether the engine has taken a load later than the first `loads`, and was idle or
+    /// saved the context that it ran. Then it has flushed the writes of all that ran when these
+    /// were counted. A lite restore saves nothing.
+    pub fn has_saved_since(&self, loads: u64) -> bool {
+        self.saved > loads
     }
 
     /// Returns the number of contexts that the next load may have; 0 while a load is pending.
@@ -477,6 +494,7 @@ impl ListPort {
             load.len = load.len.saturating_add(1);
         }
         self.is_loading = true;
+        self.loads = self.loads.saturating_add(1);
         Some(load)
     }
 
@@ -501,7 +519,10 @@ impl ListPort {
                 Some(again) if !again.restore => {
                     self.counts.lite_restores = self.counts.lite_restores.wrapping_add(1);
                 }
-                _ => self.count_switch(event, true),
+                _ => {
+                    self.saved = self.loads;
+                    self.count_switch(event, true);
+                }
             }
             self.swapped = !self.swapped;
             self.is_loading = false;

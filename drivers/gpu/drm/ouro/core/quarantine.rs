@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-//! Freed memory that the device may still reach through its TLBs: what waits for requests, and what
-//! one caller has taken to wait for the device.
+//! Freed memory that the device may still reach: through its TLBs, or by writes on their way.
 //!
-//! The state has a lock around it, which its users hold for a moment only. Memory is taken out
-//! before a wait for the device and comes back behind it, so that the lock is not held meanwhile.
+//! It is unmapped before it comes here. Then three things happen, in this order, to a set of memory
+//! at a time, and what is freed meanwhile gathers in the next set:
+//!
+//! 1. TLBs that may survive the invalidations in requests are invalidated, so that no new access
+//!    reaches the memory.
+//! 2. Each engine flushes the writes that it began before that.
+//! 3. The memory is free.
+//!
+//! The state has a lock around it, which its users hold for a moment only: not while they wait for
+//! the device, nor while they free memory.
 
 /// A list of memory.
 pub trait Pile: Default {
@@ -14,15 +21,26 @@ pub trait Pile: Default {
     fn append(&mut self, other: &mut Self);
 }
 
-/// Freed memory, in three sets: open, closed, and taken.
+/// The stage of the closed set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Stage {
+    /// TLBs may lead to it. Or it is empty.
+    #[default]
+    Reached,
+    /// A caller invalidates TLBs.
+    Invalidating,
+    /// It waits for the engines.
+    Flushing,
+    /// A caller has taken it, and frees it.
+    Taken,
+}
+
+/// Freed memory, in two sets: open and closed.
 #[derive(Default)]
 pub struct Quarantine<P> {
-    /// Has no seqnos to wait for yet.
     open: P,
-    /// Waits for seqnos.
     closed: P,
-    /// A caller has the memory of the third set.
-    is_taken: bool,
+    stage: Stage,
 }
 
 impl<P: Pile> Quarantine<P> {
@@ -31,41 +49,59 @@ impl<P: Pile> Quarantine<P> {
         &mut self.open
     }
 
-    /// Closes the open set, if the other sets are empty. Returns whether it did: the set must wait
-    /// for what the engines have begun until now.
-    pub fn close(&mut self) -> bool {
-        let closes = !self.is_taken && self.closed.is_empty() && !self.open.is_empty();
-        if closes {
+    /// Closes the open set, if no other one is closed. Returns whether the caller is to invalidate
+    /// TLBs; [`invalidated`](Self::invalidated) must follow.
+    pub fn begin(&mut self) -> bool {
+        if self.stage != Stage::Reached {
+            return false;
+        }
+        if self.closed.is_empty() {
             self.closed.append(&mut self.open);
         }
-        closes
+        let begins = !self.closed.is_empty();
+        if begins {
+            self.stage = Stage::Invalidating;
+        }
+        begins
     }
 
-    /// Returns whether memory waits for seqnos.
+    /// Ends a [`begin`](Self::begin). If TLBs were invalidated, the closed set must wait for what
+    /// the engines have begun until now. Otherwise the next call of `begin` tries again.
+    pub fn invalidated(&mut self, done: bool) {
+        self.stage = match done {
+            true => Stage::Flushing,
+            false => Stage::Reached,
+        };
+    }
+
+    /// Returns whether a set is closed, and no caller works on it.
     pub fn is_closed(&self) -> bool {
-        !self.closed.is_empty()
+        self.is_flushing() || self.stage == Stage::Reached && !self.closed.is_empty()
     }
 
-    /// Takes the closed memory, whose seqnos have passed. `None` if there is none, or another
-    /// caller has it. [`end`](Self::end) must follow.
+    /// Returns whether the closed set waits for the engines.
+    pub fn is_flushing(&self) -> bool {
+        self.stage == Stage::Flushing
+    }
+
+    /// Takes the closed set, which has waited for the engines. `None` if there is none.
+    /// [`end`](Self::end) must follow.
     pub fn take(&mut self) -> Option<P> {
-        // Nothing is closed while another caller has some.
-        if self.closed.is_empty() {
+        if !self.is_flushing() {
             return None;
         }
-        self.is_taken = true;
+        self.stage = Stage::Taken;
         Some(core::mem::take(&mut self.closed))
     }
 
-    /// Ends a [`take`](Self::take). `kept` is the memory that may still be reached.
-    pub fn end(&mut self, mut kept: P) {
-        self.closed.append(&mut kept);
-        self.is_taken = false;
+    /// Ends a [`take`](Self::take): the memory is free.
+    pub fn end(&mut self) {
+        self.stage = Stage::Reached;
     }
 
-    /// Returns whether all sets are empty.
+    /// Returns whether all memory is free.
     pub fn is_empty(&self) -> bool {
-        !self.is_taken && self.open.is_empty() && self.closed.is_empty()
+        self.stage == Stage::Reached && self.open.is_empty() && self.closed.is_empty()
     }
 }
 
@@ -95,38 +131,45 @@ mod tests {
         let mut all = with(&[1, 2]);
         assert!(!all.is_empty() && !all.is_closed());
         assert_eq!(all.take(), None);
-        assert!(all.close());
-        assert!(!all.is_empty() && all.is_closed());
-        let taken = all.take();
-        assert_eq!(taken, Some(vec![1, 2]));
+        assert!(all.begin());
+        assert!(!all.is_empty() && !all.is_closed());
+        assert_eq!(all.take(), None, "TLBs lead to it");
+        all.invalidated(true);
+        assert!(!all.is_empty() && all.is_closed() && all.is_flushing());
+        assert_eq!(all.take(), Some(vec![1, 2]));
         // Not free before the caller says so.
         assert!(!all.is_empty() && !all.is_closed());
-        all.end(vec![]);
+        all.end();
         assert!(all.is_empty());
-        assert!(!all.close());
+        assert!(!all.begin());
+        assert!(all.is_empty());
     }
 
     #[test]
-    fn memory_that_comes_later_waits_for_later_seqnos() {
+    fn memory_that_comes_later_waits_longer() {
         let mut all = with(&[1]);
-        assert!(all.close());
+        assert!(all.begin());
         all.open().push(2);
-        assert!(!all.close(), "it would be free with what came before");
+        all.invalidated(true);
+        // It may have been unmapped after the invalidation.
+        assert!(!all.begin(), "it would be free with what came before");
         assert_eq!(all.take(), Some(vec![1]));
-        // Its requests may have begun before it was unmapped.
-        assert!(!all.close());
-        all.end(vec![]);
-        assert!(all.close());
+        assert!(!all.begin());
+        all.end();
+        assert!(all.begin());
+        all.invalidated(true);
         assert_eq!(all.take(), Some(vec![2]));
     }
 
     #[test]
     fn one_caller_at_a_time_waits_for_the_device() {
         let mut all = with(&[1]);
-        all.close();
-        all.take();
+        assert!(all.begin());
         all.open().push(2);
-        all.close();
+        assert!(!all.begin());
+        assert_eq!(all.take(), None);
+        all.invalidated(true);
+        assert_eq!(all.take(), Some(vec![1]));
         assert_eq!(all.take(), None);
         assert!(!all.is_empty());
     }
@@ -134,14 +177,18 @@ mod tests {
     #[test]
     fn what_may_still_be_reached_is_kept() {
         let mut all = with(&[1, 2]);
-        all.close();
-        let taken = all.take();
+        assert!(all.begin());
         all.open().push(3);
-        all.end(taken.unwrap());
-        assert!(all.is_closed() && !all.close());
+        all.invalidated(false);
+        assert!(all.is_closed() && !all.is_flushing());
+        assert_eq!(all.take(), None);
+        // The same set: what came later was not there to be closed.
+        assert!(all.begin());
+        all.invalidated(true);
         assert_eq!(all.take(), Some(vec![1, 2]));
-        all.end(vec![]);
-        assert!(all.close());
+        all.end();
+        assert!(all.begin());
+        all.invalidated(true);
         assert_eq!(all.take(), Some(vec![3]));
     }
 }

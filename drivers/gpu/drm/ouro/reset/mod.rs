@@ -401,6 +401,10 @@ impl Recovery {
                 true => limit.min(grace),
                 false => limit,
             };
+            // Without a limit, an engine that does not answer would be reset for that alone.
+            if limit != u64::MAX && answer.is_some_and(|a| a.owed.is_none()) {
+                engine.save_for_memory();
+            }
             let oldest = oldest.map(|o| (o.number, o.ran / 1_000_000));
             if !watch.tick(now, oldest, limit, answer) {
                 continue;

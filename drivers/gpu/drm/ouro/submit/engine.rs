@@ -25,6 +25,7 @@ use ouro_hw::{
 use ouro_kernel::{fence, list::MemberList, pci::DmaDevice, time};
 
 use super::{
+    freed::Mark,
     guilt::Holder,
     line::Line,
     lists::{balance::Load, Lists},
@@ -66,6 +67,8 @@ pub(crate) struct Engine {
     pub(super) unretired: Atomic<u32>,
     /// Number of followers of emitted requests that are about to become ready.
     pub(super) expected: Atomic<u32>,
+    /// Whether freed memory waits for it to switch out what it runs.
+    pub(super) delays_memory: Atomic<bool>,
     /// Its load, for load balancing ([`super::lists::balance`]).
     pub(super) load: Load,
     pub(super) submitted: Atomic<u64>,
@@ -184,6 +187,7 @@ impl Engine {
                 }, "ouro_queue"),
                 unretired: Atomic::new(0),
                 expected: Atomic::new(0),
+                delays_memory: Atomic::new(false),
                 load: Load::new(),
                 submitted: Atomic::new(0),
                 completed: Atomic::new(0),
@@ -288,10 +292,21 @@ impl Engine {
         }
     }
 
-    /// Returns the seqno of the last request emitted. When [`progress`](Self::progress) has passed
-    /// it, the engine's TLBs have been invalidated since the call.
-    pub(crate) fn last_emitted(&self) -> Seqno {
-        self.queue.lock().port.last()
+    /// Returns how far it is, for [`passed`](Self::passed).
+    pub(super) fn mark(&self) -> Mark {
+        let port = &self.queue.lock().port;
+        Mark {
+            seqno: port.last(),
+            loads: port.loads(),
+        }
+    }
+
+    /// Returns whether it has flushed all writes that it had begun at a mark: either the requests
+    /// emitted then have completed, each of which has also invalidated the TLBs and flushed behind
+    /// itself; or what ran then was switched out, and what runs now has begun later. To switch a
+    /// context out includes a flush (the document counts it, in "Watchdog Timers").
+    pub(super) fn passed(&self, mark: &Mark) -> bool {
+        self.progress().passed(mark.seqno) || self.queue.lock().port.has_saved_since(mark.loads)
     }
 
     /// Returns for how many nanoseconds it has worked on its current request, if that is

@@ -22,10 +22,21 @@ impl Pile for Freed {
     }
 }
 
-/// Freed memory that an engine may still reach through its TLBs.
+/// How far an engine was when memory was closed.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Mark {
+    /// The seqno of the last request emitted.
+    pub(super) seqno: Seqno,
+    /// Number of loads, on execlist engines.
+    pub(super) loads: u64,
+}
+
+/// Freed memory that an engine may still reach.
 #[derive(Default)]
 pub(super) struct Waiting {
     pub(super) memory: Quarantine<Freed>,
-    /// The seqno of each engine that must complete before the closed set is free.
-    pub(super) marks: KVec<Seqno>,
+    /// What each engine must have left behind before the closed set is free.
+    pub(super) marks: KVec<Mark>,
+    /// Since when the closed set waits for the engines, in nanoseconds.
+    pub(super) since: u64,
 }

@@ -21,7 +21,7 @@ use kernel::{
 };
 use ouro_kernel::task::Client;
 
-use super::{busy::Busy, pool::PoolShare};
+use super::{busy::Busy, pool::PoolShare, quota::Quota};
 use crate::vm::{TableShare, Whose};
 
 /// Nanoseconds within which hangs count together.
@@ -103,6 +103,8 @@ pub(crate) struct Holder {
     busy: Busy,
     pool_share: Arc<PoolShare>,
     table_share: Arc<TableShare>,
+    /// The limit of its seats on execlist engines.
+    seats: Arc<Quota>,
 }
 
 impl Holder {
@@ -116,6 +118,7 @@ impl Holder {
                 busy: Busy::new(),
                 pool_share: PoolShare::new()?,
                 table_share: TableShare::new()?,
+                seats: Quota::of_seats()?,
             },
             GFP_KERNEL_ACCOUNT,
         )?)
@@ -138,6 +141,11 @@ impl Holder {
     /// Returns its share of the pool of checked batches.
     pub(super) fn pool_share(&self) -> &Arc<PoolShare> {
         &self.pool_share
+    }
+
+    /// Returns the limit of its contexts' seats on execlist engines.
+    pub(super) fn seats(&self) -> &Arc<Quota> {
+        &self.seats
     }
 
     /// Returns the owner of its spaces' page tables.

@@ -81,6 +81,23 @@ impl Port {
         }
     }
 
+    /// Returns the number of loads; zero on ring engines.
+    pub(super) fn loads(&self) -> u64 {
+        match self {
+            Port::Ring(_) => 0,
+            Port::Lists(lists) => lists.sched.port().loads(),
+        }
+    }
+
+    /// Returns whether the engine has saved what it ran when its loads were counted: as
+    /// [`ouro_core::list::ListPort::has_saved_since`]. False on ring engines.
+    pub(super) fn has_saved_since(&self, loads: u64) -> bool {
+        match self {
+            Port::Ring(_) => false,
+            Port::Lists(lists) => lists.sched.port().has_saved_since(loads),
+        }
+    }
+
     /// Returns the statistics of context switches; zeros on ring engines.
     pub(super) fn counts(&self) -> list::Counts {
         match self {

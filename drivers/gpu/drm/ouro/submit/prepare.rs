@@ -51,7 +51,8 @@ impl Executor {
     /// Gives a context all that it needs on an engine, or on each engine of a virtual engine.
     /// Process context.
     ///
-    /// Errors: `ENOSPC` if the GGTT has no room for its image, `ENOMEM`, `EIO`.
+    /// Errors: `ENOSPC` if the GGTT has no room for its image, or the client has all the seats that
+    /// it may have; `ENOMEM`, `EIO`.
     pub(crate) fn prepare(&self, context: &Arc<Context>, target: &Target) -> Result<InUse> {
         let engine = target.engine();
         if engine.has_lists() {
@@ -131,6 +132,7 @@ impl Executor {
         let other = other.map(|seat| seat.logical_ring().clone());
         let space = self.own_space(context)?.clone();
         context.make_seat(engine, |image| {
+            let part = Seat::part(context)?;
             let golden = match (&other, image) {
                 (None, None) => engine.golden()?,
                 _ => None,
@@ -146,7 +148,7 @@ impl Executor {
                     image.or(golden.as_deref()),
                 )?,
             };
-            Seat::new(engine, logical_ring, context, siblings)
+            Seat::new(engine, logical_ring, context, siblings, part)
         })?;
         Ok(())
     }

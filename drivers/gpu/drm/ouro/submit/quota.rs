@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Limits of the requests that a client may have in flight.
+//! Limits of the requests that a client may have in flight, and of its seats on execlist engines.
 //!
 //! A request holds kernel memory until it is retired. Without a limit, a client could fill the
 //! machine with requests that wait for a fence of its own. There is a limit for each client, and a
 //! lower one for each of its timelines: requests beyond that could not be emitted for long anyway.
+//!
+//! A seat holds a context id of its engine, and part of the GGTT, for as long as its context
+//! exists. Without a limit, one client could take them all, and contexts of others that have not
+//! run yet could not run.
 
 use kernel::{
     alloc::flags::GFP_KERNEL_ACCOUNT,
@@ -20,6 +24,9 @@ use ouro_hw::report::MAX_ENGINES;
 const OF_CLIENT: u32 = 8192;
 /// Most requests of a timeline that are published and not retired: more than a ring holds.
 const OF_TIMELINE: u32 = 512;
+/// Most seats of a client, on all execlist engines together. An engine has 65534 context ids, and
+/// the GGTT has room for about 50,000 rings and images.
+const OF_SEATS: u32 = 4096;
 
 /// Counters with a limit.
 pub(crate) struct Quota {
@@ -44,7 +51,17 @@ impl Quota {
         Self::new(OF_TIMELINE)
     }
 
-    /// Takes one unit of a counter for a request; `None` if it is used up.
+    /// Creates the quota of a client's seats. Errors: `ENOMEM`.
+    pub(crate) fn of_seats() -> Result<Arc<Self>> {
+        Self::new(OF_SEATS)
+    }
+
+    /// Takes a unit of a quota with one counter, for a seat. Errors: `ENOSPC` if it is used up.
+    pub(super) fn seat(self: &Arc<Self>) -> Result<Part> {
+        self.take(0).ok_or(ENOSPC)
+    }
+
+    /// Takes one unit of a counter; `None` if it is used up.
     fn take(self: &Arc<Self>, number: usize) -> Option<Part> {
         let counter = self.live.get(number)?;
         let mut live = counter.load(ordering::Relaxed);
@@ -63,8 +80,8 @@ impl Quota {
     }
 }
 
-/// A request's unit of a quota, returned on drop.
-struct Part {
+/// A unit of a quota, returned on drop.
+pub(crate) struct Part {
     of: Arc<Quota>,
     number: usize,
 }

@@ -15,7 +15,7 @@ use core::mem;
 use kernel::{
     list::{List, ListArc},
     prelude::*,
-    sync::{Arc, ArcBorrow},
+    sync::{atomic::ordering, Arc, ArcBorrow},
 };
 use ouro_core::{hang::is_overdue, roster::Set};
 use ouro_hw::types::{RingOffset, Seqno};
@@ -204,12 +204,26 @@ impl Engine {
     /// again.
     pub(crate) fn send_probe(&self) {
         let mut queue = self.queue.lock();
-        let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
-        let Queue { port, arming, .. } = &mut *queue;
-        if let Port::Lists(lists) = port {
+        if let Port::Lists(lists) = &mut queue.port {
             if let Some(first) = lists.first() {
                 first.emitted.set_ran(0);
             }
+        }
+        self.probe(&mut queue);
+    }
+
+    /// Has the engine save what it runs, if freed memory waits for that: by a preemption probe,
+    /// which leaves the running request's limit as it is.
+    pub(crate) fn save_for_memory(&self) {
+        if self.delays_memory.load(ordering::Relaxed) {
+            self.probe(&mut self.queue.lock());
+        }
+    }
+
+    fn probe(&self, queue: &mut Queue) {
+        let held = queue.resetting || queue.stopped.is_some() || queue.signalling != 0;
+        let Queue { port, arming, .. } = queue;
+        if let Port::Lists(lists) = port {
             lists.sched.request_probe();
             if !held {
                 lists.go_on(self, arming, time::monotonic_ns());

@@ -5,10 +5,12 @@
 //! It is a worker on a queue of its own, which makes progress under memory pressure. Requests are
 //! passed to it in any context. GPU memory is unmapped before it comes here, and is kept in
 //! quarantine until every engine has completed the requests that it had then: each request starts
-//! with a TLB invalidation, so that after that no engine can reach the pages, and they may be
-//! reused. If TLBs may survive that, they are invalidated by registers, once for all waiting
-//! memory, and no lock is held until the device has done so. Memory has no seqno of its own: it
-//! gathers in one batch while another batch waits ([`ouro_core::quarantine`]).
+//! with a TLB invalidation and ends with a flush, so that after that no engine can reach the pages,
+//! and they may be reused. If TLBs may survive that, they are invalidated by registers before, once
+//! for all waiting memory, and no lock is held until the device has done so. An engine that can be
+//! preempted need not complete its requests: it is enough that it switches out what it runs
+//! ([`Engine::passed`]). Memory has no seqno of its own: it gathers in one batch while another
+//! batch waits ([`ouro_core::quarantine`]).
 //!
 //! A slow tick runs while any request is unfinished. It finds that requests without waiters have
 //! completed, for which no interrupt is armed, runs the hangcheck, and lets an idle device sleep
@@ -30,13 +32,13 @@ use kernel::{
     time::{delay::fsleep, Delta},
     workqueue::{DelayedWork, Work, WorkItem},
 };
-use ouro_core::{burst::Budget, quarantine::Pile};
-use ouro_hw::{report::MAX_ENGINES, types::Seqno};
-use ouro_kernel::{release, work};
+use ouro_core::burst::Budget;
+use ouro_hw::report::MAX_ENGINES;
+use ouro_kernel::{release, time, work};
 
 use super::{
     follow::FollowerQueue,
-    freed::{Freed, Waiting},
+    freed::{Freed, Mark, Waiting},
     in_use::InUse,
     lists::{balance::Exchange, balanced::Siblings, inherit::Visits},
     own_space::Emptying,
@@ -49,6 +51,8 @@ use crate::{gem::Backing, hardware::Hardware};
 const TICK_MS: u32 = 50;
 /// Ticks without work after which the device may sleep. To wake it for each frame would cost more.
 const IDLE_TICKS: u32 = 4;
+/// Nanoseconds that freed memory waits for a running batch, before the engine saves its context.
+const SAVE_NS: u64 = 1_500_000_000;
 /// Most completed requests whose release submissions leave to the tick.
 const MAX_UNRELEASED: i64 = 8;
 
@@ -224,7 +228,7 @@ impl Retirer {
         for engine in engines {
             list.push(engine.clone(), GFP_KERNEL)?;
             partners.push(engine.clone(), GFP_KERNEL)?;
-            marks.push(Seqno(0), GFP_KERNEL)?;
+            marks.push(Mark::default(), GFP_KERNEL)?;
         }
         *self.engines.lock() = list;
         self.exchange.set_engines(partners);
@@ -415,18 +419,10 @@ impl Retirer {
             self.release(request);
         }
         while let Some(mut memory) = self.take_freed() {
-            if self.copies_are_gone() {
-                while let Some(memory) = memory.0.pop_front() {
-                    memory.into_arc().end(&self.late);
-                }
+            while let Some(memory) = memory.0.pop_front() {
+                memory.into_arc().end(&self.late);
             }
-            let is_kept = !memory.is_empty();
-            self.quarantine.lock().memory.end(memory);
-            // After the end no engine runs, and there is none in the list.
-            if is_kept && !self.engines.lock().is_empty() {
-                self.start_tick();
-                return;
-            }
+            self.quarantine.lock().memory.end();
         }
     }
 
@@ -453,28 +449,35 @@ impl Retirer {
         self.late.flush();
     }
 
-    /// Takes freed memory whose seqnos all engines have completed; the caller frees it. Otherwise
-    /// the tick looks again, if some waits for an engine.
+    /// Takes freed memory that no engine can reach any more; the caller frees it. Otherwise the
+    /// tick looks again, if some waits for the device. Sleeps.
     fn take_freed(self: &Arc<Self>) -> Option<Freed> {
-        let mut waiting = self.quarantine.lock();
-        loop {
-            let memory = self.incoming.lock().dying.pop_front();
-            let Some(memory) = memory else { break };
-            waiting.memory.open().0.push_back(memory);
-        }
-        let engines = self.engines.lock();
-        if waiting.memory.close() {
-            self.hardware.settle_gtt();
+        if self.close_freed() {
+            let gone = self.copies_are_gone();
+            let mut waiting = self.quarantine.lock();
+            // After the invalidation: what engines begin from now on does not reach the memory.
+            let engines = self.engines.lock();
             for (mark, engine) in waiting.marks.iter_mut().zip(engines.iter()) {
-                *mark = engine.last_emitted();
+                *mark = engine.mark();
             }
+            drop(engines);
+            waiting.since = time::monotonic_ns();
+            waiting.memory.invalidated(gone);
         }
-        let mut marks = waiting.marks.iter().zip(engines.iter());
-        if marks.all(|(mark, engine)| engine.progress().passed(*mark)) {
+        let mut waiting = self.quarantine.lock();
+        let engines = self.engines.lock();
+        let late = time::monotonic_ns().saturating_sub(waiting.since) >= SAVE_NS;
+        let mut passed = waiting.memory.is_flushing();
+        for (mark, engine) in waiting.marks.iter().zip(engines.iter()) {
+            let waits = waiting.memory.is_flushing() && !engine.passed(mark);
+            passed &= !waits;
+            engine.delays_memory.store(waits && late, ordering::Relaxed);
+        }
+        drop(engines);
+        if passed {
             return waiting.memory.take();
         }
         let waits = waiting.memory.is_closed();
-        drop(engines);
         drop(waiting);
         if waits {
             self.start_tick();
@@ -482,9 +485,24 @@ impl Retirer {
         None
     }
 
+    /// Closes freed memory, if none is closed. Returns whether the caller is to invalidate TLBs.
+    fn close_freed(&self) -> bool {
+        let mut waiting = self.quarantine.lock();
+        loop {
+            let memory = self.incoming.lock().dying.pop_front();
+            let Some(memory) = memory else { break };
+            waiting.memory.open().0.push_back(memory);
+        }
+        let begins = waiting.memory.begin();
+        if begins {
+            self.hardware.settle_gtt();
+        }
+        begins
+    }
+
     /// Invalidates the TLBs that may survive requests. Returns whether they are invalidated; if the
     /// device does not confirm it, they may hold translations until it is reset or gone. Called by
-    /// who has taken memory out of the quarantine: one caller at a time. Sleeps.
+    /// who has closed memory: one caller at a time. Sleeps.
     fn copies_are_gone(&self) -> bool {
         // After the end no engine runs, and there is none in the list.
         if self.engines.lock().is_empty() {

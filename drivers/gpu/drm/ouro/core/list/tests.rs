@@ -285,3 +285,36 @@ fn what_the_engine_does_is_counted() {
     let _ = port.reset();
     after(&port, (0, 0, 0), "a reset");
 }
+
+#[test]
+fn a_load_that_saves_what_ran() {
+    let mut port = ListPort::new(8, 12);
+    assert!(!port.has_saved_since(0), "no load");
+    port.load(&[want(1, 8)]).unwrap();
+    let loads = port.loads();
+    // This load was written before they were counted, and may have been taken then.
+    port.event(&event(None, false, Some(1), true)).unwrap();
+    assert!(!port.has_saved_since(loads));
+    // The context goes on: nothing is saved.
+    port.completed(ContextKey(1), RingOffset(8));
+    port.load(&[want(1, 16)]).unwrap();
+    port.event(&event(None, false, Some(1), true)).unwrap();
+    assert!(!port.has_saved_since(loads), "a lite restore");
+    port.reload(&[want(1, 16)]).unwrap();
+    assert!(!port.has_saved_since(loads), "it is pending");
+    port.event(&event(None, false, Some(1), true)).unwrap();
+    assert!(port.has_saved_since(loads), "a restore as a whole");
+    let loads = port.loads();
+    assert!(!port.has_saved_since(loads));
+    // What ends behind another one of its list is no load.
+    port.load(&[want(1, 24), want(2, 8)]).unwrap();
+    port.event(&event(None, false, Some(1), true)).unwrap();
+    port.event(&event(Some(1), true, Some(2), false)).unwrap();
+    assert!(!port.has_saved_since(loads));
+    port.load(&[want(3, 8), want(2, 8)]).unwrap();
+    port.event(&event(Some(2), false, Some(3), true)).unwrap();
+    assert!(port.has_saved_since(loads), "another context");
+    let _ = port.reset();
+    assert!(port.has_saved_since(loads));
+    assert!(!port.has_saved_since(port.loads()));
+}

@@ -20,6 +20,7 @@ use super::{
     super::{
         line::{self, Line},
         own_space::OwnSpace,
+        quota::Part,
         Context, Engine,
     },
     balanced::Siblings,
@@ -203,17 +204,20 @@ pub(crate) struct Seat {
     engine: Arc<Engine>,
     logical_ring: Arc<LogicalRing>,
     id: u32,
+    /// The client's unit; `None` for the kernel's contexts.
+    _part: Option<Part>,
 }
 
 impl Seat {
     /// Adds a context to an engine; `siblings` are the engines of its virtual engine and the number
-    /// of this one among them. Errors: `ENOSPC` if there are too many contexts, `ENOMEM`, `EINVAL`
-    /// on ring engines.
+    /// of this one among them. `part` is from [`part`](Self::part). Errors: `ENOSPC` if there are
+    /// too many contexts, `ENOMEM`, `EINVAL` on ring engines.
     pub(crate) fn new(
         engine: &Arc<Engine>,
         logical_ring: Arc<LogicalRing>,
         context: &Context,
         siblings: Option<(u32, &Arc<Siblings>)>,
+        part: Option<Part>,
     ) -> Result<Self> {
         let id = engine.admit(&logical_ring, Who::of(context), siblings.map(|s| s.1))?;
         if let Some((number, siblings)) = siblings {
@@ -223,7 +227,14 @@ impl Seat {
             engine: engine.clone(),
             logical_ring,
             id,
+            _part: part,
         })
+    }
+
+    /// Takes a part of the client's quota for a seat of a context; `None` for the kernel's
+    /// contexts. Errors: `ENOSPC` if it is used up.
+    pub(crate) fn part(context: &Context) -> Result<Option<Part>> {
+        context.holder().map(|h| h.seats().seat()).transpose()
     }
 
     /// Returns its logical ring.
