@@ -146,8 +146,8 @@ impl Drop for Guard {
     }
 }
 
-/// Makes the [`Guard`] wait until this is dropped: for objects whose last reference may be dropped by
-/// code that does not keep the module loaded.
+/// Makes the [`Guard`] wait until this is dropped: for objects whose last reference may be dropped
+/// by code that does not keep the module loaded.
 pub(crate) struct Hold(());
 
 impl Hold {

@@ -102,7 +102,7 @@ impl Exec {
         if self.trust_presumed && self.objects.iter().all(|e| e.address.0 == e.presumed) {
             return Ok(());
         }
-        // From here on it has addresses that an earlier attempt wrote, not only those of user space.
+        // At the next attempt, it has addresses that this one wrote.
         self.trust_presumed = false;
         for i in 0..self.objects.len() {
             let own = |e: &mut Entry| core::mem::take(&mut e.relocations);
