@@ -35,6 +35,9 @@ use crate::{
 
 /// Milliseconds between looks at a quota that is used up.
 const QUOTA_LOOK_MS: u32 = 20;
+/// Most looks, a millisecond apart, at a quota whose requests are complete and not retired, before
+/// a caller that must not wait gets `EAGAIN`.
+const IDLE_LOOKS: u32 = 20;
 
 impl Executor {
     /// Creates a context of a client, or of the kernel.
@@ -259,6 +262,7 @@ impl Executor {
     ) -> Result<R> {
         let engine = target.engine();
         let mut looked = false;
+        let mut idle = 0u32;
         loop {
             if let Some(taken) = take() {
                 return Ok(taken);
@@ -270,9 +274,6 @@ impl Executor {
             if !core::mem::replace(&mut looked, true) {
                 continue;
             }
-            if !wait {
-                return Err(EAGAIN);
-            }
             let last = {
                 let timelines = context.timelines().lock();
                 timelines
@@ -280,8 +281,15 @@ impl Executor {
                     .and_then(|t| t.last().cloned())
             };
             match last.filter(|fence| !fence.is_signaled()) {
-                Some(fence) => drop(fence.wait(Interruptible::Yes, time::ms(QUOTA_LOOK_MS))?),
-                None => fsleep(Delta::from_millis(1)),
+                Some(fence) if wait => {
+                    fence.wait(Interruptible::Yes, time::ms(QUOTA_LOOK_MS))?;
+                }
+                // The context's requests are complete: another CPU is about to retire them.
+                None if wait || idle < IDLE_LOOKS => {
+                    idle = idle.saturating_add(1);
+                    fsleep(Delta::from_millis(1));
+                }
+                _ => return Err(EAGAIN),
             }
             if kernel::current!().signal_pending() {
                 return Err(ERESTARTSYS);
