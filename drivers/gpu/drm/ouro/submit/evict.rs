@@ -12,7 +12,10 @@ use kernel::{
     sync::{aref::ARef, Arc},
 };
 use ouro_core::sort::sort_by_key;
-use ouro_kernel::resv::{HasResv, LockedSet, Usage};
+use ouro_kernel::{
+    fence::Fence,
+    resv::{HasResv, LockedSet, Usage},
+};
 
 use super::{
     exec::{wait_for, wait_for_up_to, Entry, Kinds, Stop},
@@ -73,6 +76,8 @@ pub(crate) struct Tries {
     attempts: Attempts,
     /// How many BOs of others it may still move out of a region.
     evictions: u32,
+    /// Whether it may still wait a moment for a busy BO that is to move to another region.
+    settles: bool,
     /// How many retries for memory that is about to become free are left.
     looks: u32,
     /// How many retries are left for an address whose owner has just gone.
@@ -86,6 +91,7 @@ impl Tries {
             scattered: false,
             attempts: Attempts::new(),
             evictions: MAX_EVICTIONS,
+            settles: true,
             looks: MAX_LOOKS,
             vanished: MAX_LOOKS,
         }
@@ -101,6 +107,17 @@ pub(super) fn place(
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
+    // All moves begin first, so that the engine does them one after the other, and there is one
+    // wait for all: they end in their order.
+    if gpu.regions().len() != 1 {
+        let mut filled = None;
+        for i in 0..entries.len() {
+            filled = to_region(gpu, entries, i, set, tries)?.or(filled);
+        }
+        if filled.is_some() {
+            return Err(Stop::Wait(filled));
+        }
+    }
     // BOs with a fixed address come first; the others are placed around them.
     let fixed = |e: &Entry| matches!(e.place, Place::At(_));
     let mixed = kinds.fixed && kinds.loose;
@@ -110,7 +127,7 @@ pub(super) fn place(
         }
         for i in 0..entries.len() {
             if !mixed || entries.get(i).is_some_and(|e| fixed(e) == first) {
-                place_one(gpu, space, entries, i, set, tries)?;
+                place_one(space, entries, i, set, tries)?;
             }
         }
     }
@@ -118,14 +135,12 @@ pub(super) fn place(
 }
 
 fn place_one(
-    gpu: &Executor,
     space: &Arc<Space>,
     entries: &mut [Entry],
     i: usize,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
-    to_region(gpu, entries, i, set, tries)?;
     // Each round frees an address, or is the last.
     loop {
         let entry = entries.get(i).ok_or(EINVAL)?;
@@ -173,38 +188,47 @@ fn place_one(
 }
 
 /// Moves a BO to its preferred region if possible. It is no error if the BO stays in its region.
+///
+/// Returns the fence of the move if the BO cannot be bound before that ([`BindError::Moving`]).
 fn to_region(
     gpu: &Executor,
     entries: &[Entry],
     i: usize,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
-) -> core::result::Result<(), Stop> {
+) -> core::result::Result<Option<ARef<Fence>>, Stop> {
     let Some(entry) = entries.get(i) else {
-        return Ok(());
+        return Ok(None);
     };
-    if gpu.regions().len() == 1 {
-        return Ok(());
-    }
     let Some(locked) = set.locked_at(i, &entry.object) else {
-        return Ok(());
+        return Ok(None);
     };
     let Some(wanted) = entry.wanted.map(usize::from) else {
         migrate::restore_placement(&entry.object, &locked);
-        return Ok(());
+        return Ok(None);
     };
     // Most often it is there. (Contents that were lost on the way are the bind's concern.)
     if entry.object.is_in(wanted) || !entry.object.placements().iter().any(|n| n == wanted) {
-        return Ok(());
+        return Ok(None);
     }
     let Some(region) = gpu.regions().get(wanted) else {
-        return Ok(());
+        return Ok(None);
     };
+    // The copy would wait for all uses of the BO, and the batch for the copy, in the ioctl: a BO
+    // that stays in use stays where it is.
+    if region.is_mapped() && !entry.object.resv().test_signaled(Usage::Bookkeep) {
+        let has_room = region.free().is_some_and(|f| f >= entry.object.bytes());
+        if tries.settles && has_room && moves::may_move(&entry.object, region) {
+            tries.settles = false;
+            return Err(Stop::Settle(entry.object.clone()));
+        }
+        return Ok(None);
+    }
     match moves::move_or_populate(gpu, &entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.evictions != 0 => {
             let stop = match evict_from_region(region, entries, i, set, tries) {
                 // No BO can leave.
-                Stop::Failed(e) if e == ENOMEM => return Ok(()),
+                Stop::Failed(e) if e == ENOMEM => return Ok(None),
                 stop => stop,
             };
             match stop {
@@ -216,7 +240,12 @@ fn to_region(
             }
             Err(stop)
         }
-        _ => Ok(()),
+        Ok(fence) if region.is_mapped() => {
+            // While the batch waits, the others' batches spare it.
+            entry.object.mark_used();
+            Ok(fence)
+        }
+        _ => Ok(None),
     }
 }
 

@@ -23,6 +23,7 @@ use ouro_kernel::{
     lazy::LazyVec,
     release,
     resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Slate, Usage},
+    time,
     wait::{Interruptible, FOREVER},
 };
 
@@ -48,6 +49,9 @@ use crate::{
     },
     vm::Place,
 };
+
+/// Milliseconds that a batch waits for a busy BO to move to a better region: about a frame.
+const SETTLE_MS: u32 = 20;
 
 /// A BO that a batch uses.
 pub(crate) struct Entry {
@@ -158,6 +162,8 @@ struct Before {
 pub(super) enum Stop {
     /// Wait for this fence; `None` if it was signalled meanwhile.
     Wait(Option<ARef<Fence>>),
+    /// Wait a moment for all uses of this BO, and go on without it if that is too short.
+    Settle(ARef<Object>),
     /// Wait until the client may have that many pages of the pool of checked batches.
     Pool(usize),
     Failed(Error),
@@ -263,6 +269,13 @@ impl Exec {
                     if kernel::current!().signal_pending() {
                         return Err(ERESTARTSYS);
                     }
+                }
+                Err(Stop::Settle(object)) => {
+                    drop(locked);
+                    let limit = time::ms(SETTLE_MS);
+                    object
+                        .resv()
+                        .wait(Usage::Bookkeep, Interruptible::Yes, limit)?;
                 }
             }
         }
