@@ -160,7 +160,14 @@ fn place_one(
             Err(BindError::Busy) => return Err(wait_for(&entry.object)),
             Err(BindError::Moving) => return Err(wait_for_up_to(&entry.object, Usage::Kernel)),
             Err(BindError::Full(region)) => {
-                return Err(evict_from_region(&region, entries, i, set, tries))
+                return Err(evict_from_region(
+                    &region,
+                    entries,
+                    i,
+                    set,
+                    tries,
+                    Busy::Leave,
+                ))
             }
             Err(BindError::Failed(e)) if e == ENOSPC => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
@@ -226,7 +233,7 @@ fn to_region(
     }
     match moves::move_or_populate(gpu, &entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.evictions != 0 => {
-            let stop = match evict_from_region(region, entries, i, set, tries) {
+            let stop = match evict_from_region(region, entries, i, set, tries, Busy::Stay) {
                 // No BO can leave.
                 Stop::Failed(e) if e == ENOMEM => return Ok(None),
                 stop => stop,
@@ -297,6 +304,15 @@ fn vacate(
     unbind(&victim, space).map(|()| true)
 }
 
+/// What busy BOs of others do when a region is full.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Busy {
+    /// They stay: the batch can run without the room.
+    Stay,
+    /// They leave, if there are no idle ones, and their requests end.
+    Leave,
+}
+
 /// Moves a BO of others out of a full region. Returns what to wait for.
 fn evict_from_region(
     region: &Arc<Region>,
@@ -304,21 +320,32 @@ fn evict_from_region(
     i: usize,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
+    busy: Busy,
 ) -> Stop {
     if let Err(e) = tries.own.look(entries) {
         return e.into();
     }
     let mut contended = false;
-    // Twice around the clock: in the first round, recently used BOs are spared.
-    for _ in 0..region
+    let mut last_busy = None;
+    // In the first round around the clock, recently used BOs are spared, and in the first two, busy
+    // ones.
+    let spared = region
         .allocated_ranges()
         .saturating_add(1)
-        .saturating_mul(2)
-    {
+        .saturating_mul(2);
+    let turns = match busy {
+        Busy::Stay => spared,
+        Busy::Leave => spared.saturating_mul(2),
+    };
+    for turn in 0..turns {
         let Some(victim) = region.next_victim() else {
             continue;
         };
         if tries.own.has(&victim) || victim.take_used() {
+            continue;
+        }
+        if turn < spared && !victim.resv().test_signaled(Usage::Bookkeep) {
+            last_busy = Some(victim);
             continue;
         }
         if !lock(set, &victim) {
@@ -329,10 +356,15 @@ fn evict_from_region(
             continue;
         };
         match migrate::evict(&victim, &locked, region) {
-            Ok(Some(fence)) => return Stop::Wait(Some(fence)),
+            Ok(Some(fence)) => return Stop::Leaves(fence),
             Ok(None) => {}
             Err(e) => return e.into(),
         }
+    }
+    match last_busy.filter(|_| busy == Busy::Stay && !contended) {
+        Some(victim) if core::mem::take(&mut tries.settles) => return Stop::Settle(victim),
+        Some(_) => return ENOMEM.into(),
+        None => {}
     }
     match entries.get(i) {
         // Locks are released soon, and pages may be about to become free.

@@ -42,7 +42,7 @@ use super::{
 };
 use crate::{
     gem::{
-        migrate::Attempts,
+        migrate::{self, Attempts},
         shrink::Relief,
         userptr::{self, Pinned},
         Object,
@@ -162,6 +162,8 @@ struct Before {
 pub(super) enum Stop {
     /// Wait for this fence; `None` if it was signalled meanwhile.
     Wait(Option<ARef<Fence>>),
+    /// Wait for this fence of a BO of others, which leaves a full region.
+    Leaves(ARef<Fence>),
     /// Wait a moment for all uses of this BO, and go on without it if that is too short.
     Settle(ARef<Object>),
     /// Wait until the client may have that many pages of the pool of checked batches.
@@ -269,6 +271,11 @@ impl Exec {
                     if kernel::current!().signal_pending() {
                         return Err(ERESTARTSYS);
                     }
+                }
+                Err(Stop::Leaves(fence)) => {
+                    drop(locked);
+                    let gpu = self.gpu.bo_device();
+                    migrate::wait_until_left(gpu, &fence, Interruptible::Yes, FOREVER)?;
                 }
                 Err(Stop::Settle(object)) => {
                     drop(locked);

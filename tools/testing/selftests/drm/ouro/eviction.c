@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Room in VRAM: new memory of an object is seen by no batch before it is filled.
+ * Room in VRAM: new memory of an object is seen by no batch before it is filled, and a client that
+ * needs room does not wait for endless batches of others.
  *
  * Commands of Gen12.5: see batch_local.h; some stand here.
  */
@@ -150,6 +151,57 @@ TEST_F(eviction, new_memory_is_not_seen_before_it_is_filled)
 	EXPECT_EQ(0, gem_read32(self->fd, storer.handle, size - 64));
 	spin_free(&spin);
 	munmap(map, PAGE);
+}
+
+/*
+ * An endless batch lists an object that has all VRAM. Others run from system memory, and do not
+ * wait for it; they come to VRAM when it has ended.
+ */
+TEST_F(eviction, endless_batches_of_others_are_not_waited_for)
+{
+	const __u64 region = local_region(self->fd).size, size = part(region, 4);
+	struct storer storer = {};
+	struct spin spin;
+	struct gpu other;
+	unsigned int i;
+	__u32 big;
+
+	ASSERT_TRUE(wait_used(self->fd, 0));
+	big = create_local(self->fd, region);
+	ASSERT_EQ(0, spin_start(&self->gpu, &self->gpu.engines[0], 0, big, NULL, &spin));
+	EXPECT_EQ(region, local_region(self->fd).used);
+	ASSERT_EQ(0, gpu_open(&other));
+	for (i = 0; i < 3; i++) {
+		pthread_t thread;
+
+		storer = (struct storer){
+			.fd = other.fd,
+			.context = context_on(other.fd, copy_engine),
+			.handle = create_local(other.fd, size),
+			.address = FAR_AWAY,
+		};
+		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+		ASSERT_EQ(0, pthread_create(&thread, NULL, store_there, &storer));
+		EXPECT_TRUE(becomes_one(&storer.done, 30000));
+		if (!peek(&storer.done))
+			spin_stop(&spin);
+		pthread_join(thread, NULL);
+		EXPECT_EQ(0, storer.got);
+		EXPECT_EQ(0, gem_wait(other.fd, storer.handle, -1));
+		EXPECT_EQ(0x51, gem_read32(other.fd, storer.handle, 0));
+	}
+	EXPECT_EQ(1, gem_busy(self->fd, spin.handle));
+	EXPECT_EQ(region, local_region(self->fd).used);
+	spin_stop(&spin);
+	EXPECT_EQ(0, gem_wait(self->fd, spin.handle, -1));
+	spin_free(&spin);
+	gem_close(self->fd, big);
+	ASSERT_TRUE(wait_used(self->fd, 0));
+	storer.done = 0;
+	store_there(&storer);
+	EXPECT_EQ(0, storer.got);
+	EXPECT_EQ(size, local_region(self->fd).used);
+	gpu_close(&other);
 }
 
 TEST_HARNESS_MAIN
