@@ -106,7 +106,8 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
                 }
             };
             if let Some(fence) = left {
-                match fence.wait(Interruptible::No, time::ms(EVICT_MS))? {
+                // The request that uses it may be one that never ends by itself.
+                match wait_until_left(gpu, &fence, Interruptible::No, time::ms(EVICT_MS))? {
                     Waited::Done(_) => {}
                     Waited::TimedOut => return Err(EBUSY),
                 }
