@@ -311,6 +311,14 @@ impl Backing {
         self.arrived.load(ordering::Acquire) && self.spoiled.load(ordering::Relaxed)
     }
 
+    /// Returns whether PTEs of clients must not lead to it yet: the move that fills it is not done,
+    /// and it holds another client's data. A batch that runs already would see that.
+    pub(super) fn is_filling(&self) -> bool {
+        let mapped = matches!(&self.memory, Memory::Blocks(b) if b.region().is_mapped());
+        let arrival = self.arrival.as_ref();
+        mapped && arrival.is_some_and(|fence| !fence.is_signaled())
+    }
+
     /// Returns whether it must not be visible, at least not yet: the move has failed, and the CPU
     /// has not repaired that, or cannot.
     pub(crate) fn is_hidden(&self) -> bool {

@@ -5,10 +5,7 @@
 //! A BO gets an address when a batch first uses it. It keeps the address until it is evicted, or
 //! until a property changes that is in its PTEs.
 
-use kernel::{
-    prelude::*,
-    sync::{atomic::ordering, Arc},
-};
+use kernel::{prelude::*, sync::Arc};
 use ouro_hw::types::{CacheLevel, GpuAddr};
 use ouro_kernel::{
     resv::{HasResv, Locked, Usage},
@@ -40,7 +37,7 @@ pub(crate) enum Given<'a> {
 pub(crate) enum BindError {
     /// It must not be moved before its fences are signalled.
     Busy,
-    /// The exporter of the dma-buf is moving it.
+    /// The exporter of the dma-buf is moving it, or a move to VRAM is not done.
     Moving,
     /// It has no memory, and this region is full: another BO has to be evicted.
     Full(Arc<Region>),
@@ -76,7 +73,7 @@ pub(crate) fn bind(
     place: Place,
     pad: u64,
 ) -> core::result::Result<GpuAddr, BindError> {
-    object.used.store(true, ordering::Relaxed);
+    object.mark_used();
     match given {
         Given::Nothing => {}
         Given::Locked(locked) => contents::adopt_import(object, &locked)?,
@@ -106,6 +103,10 @@ pub(crate) fn bind(
             return Err(BindError::Busy);
         }
         state.bindings.remove(space);
+    }
+    // Only the batch to come waits for the move. Batches that use the space now do not.
+    if backing.is_filling() {
+        return Err(BindError::Moving);
     }
     let who = Resident::Object(object.downgrade());
     let owner = Owner::Evictable(&who);

@@ -376,6 +376,11 @@ impl Bo {
         self.state.lock().cache
     }
 
+    /// A batch uses it: others spare it for a round of evictions.
+    pub(crate) fn mark_used(&self) {
+        self.used.store(true, ordering::Relaxed);
+    }
+
     /// Returns whether a batch has used it since the last call.
     pub(crate) fn take_used(&self) -> bool {
         self.used.xchg(false, ordering::Relaxed)

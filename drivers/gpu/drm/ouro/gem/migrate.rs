@@ -6,7 +6,7 @@
 use kernel::{
     prelude::*,
     sync::{aref::ARef, Arc},
-    time::{delay::fsleep, Delta},
+    time::{delay::fsleep, Delta, Jiffies},
 };
 use ouro_kernel::{
     fence::Fence,
@@ -27,6 +27,27 @@ fn start(object: &Object, locked: &Locked<'_>, to: &Arc<Region>) -> Result<Optio
 /// Milliseconds for a BO to leave VRAM that the device is about to lose: the requests that use it
 /// may hang and need a reset first.
 const EVICT_MS: u32 = 30_000;
+
+/// Milliseconds for a BO of others to leave a region, before the requests that use it are pressed:
+/// one of them may be endless.
+const PATIENCE_MS: u32 = 500;
+
+/// Waits for the move of a BO out of a region, with `limit` jiffies once the requests that use it
+/// are pressed: then each has the hang limit. The caller holds no locks. Errors: `ERESTARTSYS`.
+pub(crate) fn wait_until_left(
+    gpu: &BoDevice,
+    fence: &Fence,
+    interruptible: Interruptible,
+    limit: Jiffies,
+) -> Result<Waited> {
+    match fence.wait(interruptible, time::ms(PATIENCE_MS))? {
+        Waited::TimedOut => {
+            gpu.runner().press(fence);
+            fence.wait(interruptible, limit)
+        }
+        done => Ok(done),
+    }
+}
 
 /// Moves a BO to system memory, where the CPU sees all of it. The caller holds no locks.
 ///
@@ -85,7 +106,8 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
                 }
             };
             if let Some(fence) = left {
-                match fence.wait(Interruptible::No, time::ms(EVICT_MS))? {
+                // The request that uses it may be one that never ends by itself.
+                match wait_until_left(gpu, &fence, Interruptible::No, time::ms(EVICT_MS))? {
                     Waited::Done(_) => {}
                     Waited::TimedOut => return Err(EBUSY),
                 }
@@ -158,16 +180,18 @@ pub(crate) fn evict(
 /// Errors: `ENOMEM` if none can be moved, `ERESTARTSYS`, `ENODEV`.
 pub(super) fn make_room(gpu: &BoDevice, region: &Arc<Region>, attempts: &mut Attempts) -> Result {
     gpu.usable()?;
-    // Twice around the clock: in the first round, recently used BOs are spared.
-    for _ in 0..region
+    // Four times around the clock: in the first round, recently used BOs are spared, and in the
+    // first two, busy ones.
+    let spared = region
         .allocated_ranges()
         .saturating_add(1)
-        .saturating_mul(2)
-    {
+        .saturating_mul(2);
+    for turn in 0..spared.saturating_mul(2) {
         let Some(victim) = region.next_victim() else {
             continue;
         };
-        if victim.take_used() {
+        let is_busy = turn < spared && !victim.resv().test_signaled(Usage::Bookkeep);
+        if victim.take_used() || is_busy {
             continue;
         }
         let Some(locked) = victim.resv().try_lock() else {
@@ -176,7 +200,7 @@ pub(super) fn make_room(gpu: &BoDevice, region: &Arc<Region>, attempts: &mut Att
         let left = evict(&victim, &locked, region);
         drop(locked);
         if let Ok(Some(fence)) = left {
-            fence.wait(Interruptible::Yes, FOREVER)?;
+            wait_until_left(gpu, &fence, Interruptible::Yes, FOREVER)?;
             break;
         }
     }

@@ -333,6 +333,13 @@ impl Region {
         matches!(store, Some(Store::Device(_)))
     }
 
+    /// Returns whether it is VRAM that the GPU addresses by PTEs.
+    pub(crate) fn is_mapped(&self) -> bool {
+        let store = self.blocks.as_ref().map(|b| &b.store);
+        let reach = |local: &Local| matches!(local.reach, Reach::Entries(_));
+        matches!(store, Some(Store::Device(local)) if reach(local))
+    }
+
     /// Returns its memory kind in PTEs and commands.
     pub(crate) fn memory_kind(&self) -> MemoryKind {
         match self.is_windowed() {

@@ -12,7 +12,10 @@ use kernel::{
     sync::{aref::ARef, Arc},
 };
 use ouro_core::sort::sort_by_key;
-use ouro_kernel::resv::{HasResv, LockedSet, Usage};
+use ouro_kernel::{
+    fence::Fence,
+    resv::{HasResv, LockedSet, Usage},
+};
 
 use super::{
     exec::{wait_for, wait_for_up_to, Entry, Kinds, Stop},
@@ -73,6 +76,8 @@ pub(crate) struct Tries {
     attempts: Attempts,
     /// How many BOs of others it may still move out of a region.
     evictions: u32,
+    /// Whether it may still wait a moment for a busy BO that is to move to another region.
+    settles: bool,
     /// How many retries for memory that is about to become free are left.
     looks: u32,
     /// How many retries are left for an address whose owner has just gone.
@@ -86,6 +91,7 @@ impl Tries {
             scattered: false,
             attempts: Attempts::new(),
             evictions: MAX_EVICTIONS,
+            settles: true,
             looks: MAX_LOOKS,
             vanished: MAX_LOOKS,
         }
@@ -101,6 +107,17 @@ pub(super) fn place(
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
+    // All moves begin first, so that the engine does them one after the other, and there is one
+    // wait for all: they end in their order.
+    if gpu.regions().len() != 1 {
+        let mut filled = None;
+        for i in 0..entries.len() {
+            filled = to_region(gpu, entries, i, set, tries)?.or(filled);
+        }
+        if filled.is_some() {
+            return Err(Stop::Wait(filled));
+        }
+    }
     // BOs with a fixed address come first; the others are placed around them.
     let fixed = |e: &Entry| matches!(e.place, Place::At(_));
     let mixed = kinds.fixed && kinds.loose;
@@ -110,7 +127,7 @@ pub(super) fn place(
         }
         for i in 0..entries.len() {
             if !mixed || entries.get(i).is_some_and(|e| fixed(e) == first) {
-                place_one(gpu, space, entries, i, set, tries)?;
+                place_one(space, entries, i, set, tries)?;
             }
         }
     }
@@ -118,14 +135,12 @@ pub(super) fn place(
 }
 
 fn place_one(
-    gpu: &Executor,
     space: &Arc<Space>,
     entries: &mut [Entry],
     i: usize,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
 ) -> core::result::Result<(), Stop> {
-    to_region(gpu, entries, i, set, tries)?;
     // Each round frees an address, or is the last.
     loop {
         let entry = entries.get(i).ok_or(EINVAL)?;
@@ -145,7 +160,14 @@ fn place_one(
             Err(BindError::Busy) => return Err(wait_for(&entry.object)),
             Err(BindError::Moving) => return Err(wait_for_up_to(&entry.object, Usage::Kernel)),
             Err(BindError::Full(region)) => {
-                return Err(evict_from_region(&region, entries, i, set, tries))
+                return Err(evict_from_region(
+                    &region,
+                    entries,
+                    i,
+                    set,
+                    tries,
+                    Busy::Leave,
+                ))
             }
             Err(BindError::Failed(e)) if e == ENOSPC => {}
             Err(BindError::Failed(e)) => return Err(e.into()),
@@ -173,38 +195,47 @@ fn place_one(
 }
 
 /// Moves a BO to its preferred region if possible. It is no error if the BO stays in its region.
+///
+/// Returns the fence of the move if the BO cannot be bound before that ([`BindError::Moving`]).
 fn to_region(
     gpu: &Executor,
     entries: &[Entry],
     i: usize,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
-) -> core::result::Result<(), Stop> {
+) -> core::result::Result<Option<ARef<Fence>>, Stop> {
     let Some(entry) = entries.get(i) else {
-        return Ok(());
+        return Ok(None);
     };
-    if gpu.regions().len() == 1 {
-        return Ok(());
-    }
     let Some(locked) = set.locked_at(i, &entry.object) else {
-        return Ok(());
+        return Ok(None);
     };
     let Some(wanted) = entry.wanted.map(usize::from) else {
         migrate::restore_placement(&entry.object, &locked);
-        return Ok(());
+        return Ok(None);
     };
     // Most often it is there. (Contents that were lost on the way are the bind's concern.)
     if entry.object.is_in(wanted) || !entry.object.placements().iter().any(|n| n == wanted) {
-        return Ok(());
+        return Ok(None);
     }
     let Some(region) = gpu.regions().get(wanted) else {
-        return Ok(());
+        return Ok(None);
     };
+    // The copy would wait for all uses of the BO, and the batch for the copy, in the ioctl: a BO
+    // that stays in use stays where it is.
+    if region.is_mapped() && !entry.object.resv().test_signaled(Usage::Bookkeep) {
+        let has_room = region.free().is_some_and(|f| f >= entry.object.bytes());
+        if tries.settles && has_room && moves::may_move(&entry.object, region) {
+            tries.settles = false;
+            return Err(Stop::Settle(entry.object.clone()));
+        }
+        return Ok(None);
+    }
     match moves::move_or_populate(gpu, &entry.object, &locked, region) {
         Err(e) if e == ENOSPC && tries.evictions != 0 => {
-            let stop = match evict_from_region(region, entries, i, set, tries) {
+            let stop = match evict_from_region(region, entries, i, set, tries, Busy::Stay) {
                 // No BO can leave.
-                Stop::Failed(e) if e == ENOMEM => return Ok(()),
+                Stop::Failed(e) if e == ENOMEM => return Ok(None),
                 stop => stop,
             };
             match stop {
@@ -216,7 +247,12 @@ fn to_region(
             }
             Err(stop)
         }
-        _ => Ok(()),
+        Ok(fence) if region.is_mapped() => {
+            // While the batch waits, the others' batches spare it.
+            entry.object.mark_used();
+            Ok(fence)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -268,6 +304,15 @@ fn vacate(
     unbind(&victim, space).map(|()| true)
 }
 
+/// What busy BOs of others do when a region is full.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Busy {
+    /// They stay: the batch can run without the room.
+    Stay,
+    /// They leave, if there are no idle ones, and their requests end.
+    Leave,
+}
+
 /// Moves a BO of others out of a full region. Returns what to wait for.
 fn evict_from_region(
     region: &Arc<Region>,
@@ -275,21 +320,32 @@ fn evict_from_region(
     i: usize,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
+    busy: Busy,
 ) -> Stop {
     if let Err(e) = tries.own.look(entries) {
         return e.into();
     }
     let mut contended = false;
-    // Twice around the clock: in the first round, recently used BOs are spared.
-    for _ in 0..region
+    let mut last_busy = None;
+    // In the first round around the clock, recently used BOs are spared, and in the first two, busy
+    // ones.
+    let spared = region
         .allocated_ranges()
         .saturating_add(1)
-        .saturating_mul(2)
-    {
+        .saturating_mul(2);
+    let turns = match busy {
+        Busy::Stay => spared,
+        Busy::Leave => spared.saturating_mul(2),
+    };
+    for turn in 0..turns {
         let Some(victim) = region.next_victim() else {
             continue;
         };
         if tries.own.has(&victim) || victim.take_used() {
+            continue;
+        }
+        if turn < spared && !victim.resv().test_signaled(Usage::Bookkeep) {
+            last_busy = Some(victim);
             continue;
         }
         if !lock(set, &victim) {
@@ -300,10 +356,15 @@ fn evict_from_region(
             continue;
         };
         match migrate::evict(&victim, &locked, region) {
-            Ok(Some(fence)) => return Stop::Wait(Some(fence)),
+            Ok(Some(fence)) => return Stop::Leaves(fence),
             Ok(None) => {}
             Err(e) => return e.into(),
         }
+    }
+    match last_busy.filter(|_| busy == Busy::Stay && !contended) {
+        Some(victim) if core::mem::take(&mut tries.settles) => return Stop::Settle(victim),
+        Some(_) => return ENOMEM.into(),
+        None => {}
     }
     match entries.get(i) {
         // Locks are released soon, and pages may be about to become free.

@@ -23,6 +23,7 @@ use ouro_kernel::{
     lazy::LazyVec,
     release,
     resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Slate, Usage},
+    time,
     wait::{Interruptible, FOREVER},
 };
 
@@ -42,13 +43,16 @@ use super::{
 };
 use crate::{
     gem::{
-        migrate::Attempts,
+        migrate::{self, Attempts},
         shrink::Relief,
         userptr::{self, Pinned},
         Object,
     },
     vm::Place,
 };
+
+/// Milliseconds that a batch waits for a busy BO to move to a better region: about a frame.
+const SETTLE_MS: u32 = 20;
 
 /// A BO that a batch uses.
 pub(crate) struct Entry {
@@ -159,6 +163,10 @@ struct Before {
 pub(super) enum Stop {
     /// Wait for this fence; `None` if it was signalled meanwhile.
     Wait(Option<ARef<Fence>>),
+    /// Wait for this fence of a BO of others, which leaves a full region.
+    Leaves(ARef<Fence>),
+    /// Wait a moment for all uses of this BO, and go on without it if that is too short.
+    Settle(ARef<Object>),
     /// Wait until the client may have that many pages of the pool of checked batches.
     Pool {
         pages: usize,
@@ -268,6 +276,18 @@ impl Exec {
                     if kernel::current!().signal_pending() {
                         return Err(ERESTARTSYS);
                     }
+                }
+                Err(Stop::Leaves(fence)) => {
+                    drop(locked);
+                    let gpu = self.gpu.bo_device();
+                    migrate::wait_until_left(gpu, &fence, Interruptible::Yes, FOREVER)?;
+                }
+                Err(Stop::Settle(object)) => {
+                    drop(locked);
+                    let limit = time::ms(SETTLE_MS);
+                    object
+                        .resv()
+                        .wait(Usage::Bookkeep, Interruptible::Yes, limit)?;
                 }
             }
         }

@@ -128,6 +128,12 @@ pub(super) fn move_or_populate(
     gpu.start(object, locked, to)
 }
 
+/// Returns whether [`move_or_populate`] would move a BO, if it were idle and there were room.
+pub(super) fn may_move(object: &Object, to: &Arc<Region>) -> bool {
+    let fits = !to.is_windowed() || object.bytes() <= LARGEST;
+    fits && !stays(object, &object.lock_state(), to, Untouched::IsFilled)
+}
+
 /// What a move does with a BO that has no memory yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Untouched {

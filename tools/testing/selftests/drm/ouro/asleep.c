@@ -312,4 +312,35 @@ TEST_F(asleep, engines_that_hang)
 	}
 }
 
+/*
+ * A batch that is preemptible, and so may run without end, keeps an object in the memory that a
+ * card forgets. It is ended, and the machine sleeps.
+ */
+TEST_F(asleep, endless_work_keeps_no_card_awake)
+{
+	const struct engine *engine = &self->gpu.engines[0];
+	__u32 context, target = gem_create(self->fd, PAGE);
+	struct spin spin;
+	int big, got;
+
+	if (!goes(variant->level))
+		SKIP(return, ONCE);
+	if (!self->gpu.ouro || !is_card(&self->gpu))
+		SKIP(return, "no memory of its own that i915 knows");
+	/* the limit of the batch, which must end within 30 seconds */
+	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
+	big = create_local(self->fd, part(local_region(self->fd).size, 8));
+	ASSERT_LT(0, big);
+	context = context_create(self->fd);
+	ASSERT_EQ(0, spin_start(&self->gpu, engine, context, big, NULL, &spin));
+	got = go_to_sleep(self->command, variant->state, variant->level);
+	if (got == 1)
+		SKIP(return, "this kernel does not know the state");
+	EXPECT_EQ(0, got);
+	EXPECT_EQ(0, gem_busy(self->fd, spin.handle));
+	spin_free(&spin);
+	ASSERT_EQ(0, store(&self->gpu, engine, 0, target, 0, 0x57));
+	EXPECT_EQ(0x57, gem_read32(self->fd, target, 0));
+}
+
 TEST_HARNESS_MAIN

@@ -527,6 +527,7 @@ TEST_F(local, the_blitter_dies)
 	__u32 *map, *kept, value = 0;
 	struct place place;
 	int leaves, filled;
+	pid_t busy;
 
 	if (!self->gpu.ouro)
 		SKIP(return, "the driver is not ours: it has no DRM_IOCTL_OURO_DEVICE");
@@ -551,11 +552,12 @@ TEST_F(local, the_blitter_dies)
 	paint(kept, size, 0x600d0000);
 	ASSERT_EQ(0, model_fault(&place, FAULT_HANG | FAULT_COPIES));
 	filled = create_local(self->fd, size);
-	EXPECT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, filled, 0, 0));
-	/* it may be given up already */
-	store(&self->gpu, &self->gpu.engines[0], 0, leaves, 0, 0x600d0000);
-	gem_wait(self->fd, filled, -1);
-	gem_wait(self->fd, leaves, -1);
+	/* both wait for the blitter, until the device is given up */
+	busy = fork();
+	store(&self->gpu, &self->gpu.engines[0], 0, busy ? leaves : filled, 0, 0x600d0000);
+	if (!busy)
+		_exit(0);
+	waitpid(busy, NULL, 0);
 	EXPECT_EQ(-EIO, store(&self->gpu, &self->gpu.engines[0], 0, filled, 0, 0));
 	map = gem_map(self->fd, filled, size, I915_MMAP_OFFSET_FIXED);
 	ASSERT_NE(NULL, map);

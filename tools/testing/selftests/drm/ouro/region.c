@@ -320,13 +320,14 @@ TEST_F(region, a_busy_object_moves_when_it_is_idle)
 	ASSERT_EQ(0, spin_start(&self->gpu, engine, 0, one, NULL, &spin));
 	before = requests(self->fd);
 	ASSERT_EQ(0, pthread_create(&mover, NULL, crowd_thread, &data));
-	/* until the move is queued, behind the batch */
+	/* until the move is queued, behind the batch; on a card, what needs no room there runs */
 	while (requests(self->fd) == before)
 		usleep(1000);
-	/* it is on its way: a touch waits until it has arrived */
+	/* it is on its way: a touch waits until it has arrived; a card's object stays until then */
 	ASSERT_EQ(0, pthread_create(&looker, NULL, look_thread, &later));
 	usleep(50000);
-	EXPECT_FALSE(__atomic_load_n(&later.done, __ATOMIC_SEQ_CST));
+	if (!is_card(&self->gpu))
+		EXPECT_FALSE(__atomic_load_n(&later.done, __ATOMIC_SEQ_CST));
 	spin_stop(&spin);
 	ASSERT_EQ(0, pthread_join(looker, NULL));
 	ASSERT_EQ(0, pthread_join(mover, &moved));
