@@ -33,6 +33,7 @@ use crate::{
     report::{self, Level, Words},
 };
 
+mod awake;
 mod clocks;
 
 /// A mapped register window that counts accesses.
@@ -155,6 +156,9 @@ pub(crate) struct Hardware {
     boost: Atomic<u32>,
     #[pin]
     gt: SpinLockIrq<Gt>,
+    /// Held while TLBs are invalidated, which a suspend waits for. Outside `waking`.
+    #[pin]
+    invalidating: Mutex<()>,
     /// Number of users that keep the device awake. Leaves and reaches zero only under `waking`.
     users: Atomic<i64>,
     /// Whether the system sleeps, or is about to: its registers must not be accessed. Written under
@@ -208,6 +212,7 @@ impl Hardware {
             gt <- new_spinlock_irq!(gt, "ouro_gt"),
             users: Atomic::new(0),
             suspended: Atomic::new(false),
+            invalidating <- new_mutex!((), "ouro_invalidating"),
             waking <- new_mutex!((), "ouro_waking"),
             acking <- new_spinlock_irq!((), "ouro_acking"),
             interrupts: Atomic::new(0),
@@ -449,14 +454,16 @@ impl Hardware {
     }
 
     /// Invalidates all TLBs that may survive the invalidations in requests: afterwards no unit
-    /// reaches a page that was unmapped before. Calls must not overlap. Sleeps.
+    /// reaches a page that was unmapped before. Sleeps.
     ///
-    /// Errors: `ENODEV`, `ETIMEDOUT`: TLBs may still hold translations then.
+    /// Errors: `EBUSY` while the device is suspended, `ENODEV`, `ETIMEDOUT`: TLBs may still hold
+    /// translations then.
     pub(crate) fn invalidate_tlbs(&self) -> Result {
         let generation = self.generation();
         if !generation.holds_entries() {
             return Ok(());
         }
+        let _invalidating = self.invalidating.lock();
         self.get()?;
         let done = generation.invalidate_tlbs(&self.hw(), &self.topology, &Waits);
         self.put();
@@ -497,74 +504,6 @@ impl Hardware {
                 self.gtt_flushes.fetch_add(1, ordering::Relaxed);
             }
         });
-    }
-
-    /// Keeps the device awake. Process context: waking may take a while.
-    ///
-    /// Errors: `EBUSY` while it is suspended; those of the chip's `wake()`.
-    pub(crate) fn get(&self) -> Result {
-        if self.suspended.load(ordering::Acquire) {
-            return Err(EBUSY);
-        }
-        let mut n = self.users.load(ordering::Relaxed);
-        while n > 0 {
-            match self.users.cmpxchg(n, n + 1, ordering::Full) {
-                Ok(_) => return Ok(()),
-                Err(now) => n = now,
-            }
-        }
-        let _waking = self.waking.lock();
-        if self.suspended.load(ordering::Relaxed) {
-            return Err(EBUSY);
-        }
-        if self.users.load(ordering::Relaxed) == 0 {
-            self.wake()?;
-        }
-        self.users.fetch_add(1, ordering::Full);
-        Ok(())
-    }
-
-    /// Undoes [`get`](Self::get). The device stays awake until [`park`](Self::park).
-    pub(crate) fn put(&self) {
-        self.users.fetch_sub(1, ordering::Full);
-    }
-
-    /// Lets the device sleep if it has no users. Process context.
-    pub(crate) fn park(&self) {
-        let _waking = self.waking.lock();
-        if self.users.load(ordering::Relaxed) == 0 && self.with_gt(|_, gt| gt.awake) {
-            // On most chips, errors of batches cause no interrupt.
-            self.report_errors();
-            self.with_gt(|hw, gt| self.generation().sleep(hw, gt));
-        }
-    }
-
-    /// Puts the device to sleep, even if it has users: at a system suspend, requests that have
-    /// completed but are not retired. Work that still runs does not wake it: see
-    /// [`get`](Self::get). Process context.
-    pub(crate) fn suspend(&self) {
-        let _waking = self.waking.lock();
-        self.suspended.store(true, ordering::Release);
-        self.with_gt(|hw, gt| {
-            if gt.awake {
-                self.generation().sleep(hw, gt);
-            }
-            // The firmware, or the kernel that loads a hibernation image, may request forcewake.
-            gt.cleared = false;
-        });
-    }
-
-    /// Undoes [`suspend`](Self::suspend). Process context.
-    pub(crate) fn resume(&self) -> Result {
-        let _waking = self.waking.lock();
-        self.suspended.store(false, ordering::Release);
-        self.wake()
-    }
-
-    /// Takes forcewake. Called under `waking`.
-    fn wake(&self) -> Result {
-        self.with_gt(|hw, gt| self.generation().wake(hw, gt, &Waits))
-            .map_err(errno)
     }
 
     /// Closes the GGTT's window; it is never opened again.
