@@ -323,7 +323,7 @@ unsigned long ouro_vm_mmap(struct file *file, unsigned long size, bool write,
 
 /*
  * Prepares a mapping of page frames without struct page, with the given caching. Where memory is
- * encrypted (SME), the protection is that of RAM: see ouro_insert_pfns().
+ * encrypted, the protection is that of RAM: see ouro_insert_pfns().
  */
 int ouro_vma_prepare(struct vm_area_struct *vma, unsigned int caching)
 {
