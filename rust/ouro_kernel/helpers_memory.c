@@ -267,8 +267,8 @@ static bool ouro_all_ram(const unsigned long *pfns, unsigned int n)
 }
 
 /*
- * Maps n pages from address on, except those whose entry of pfns is 0. Where memory is encrypted
- *, RAM is, and a BAR is not.
+ * Maps n pages from address on, except those whose entry of pfns is 0. Where memory is encrypted,
+ * RAM is, and a BAR is not.
  *
  * On x86, vmf_insert_pfn() looks up how each page of RAM is mapped elsewhere, and uses the same
  * caching. So this writes the PTEs of RAM itself in one walk, with the caching of the mapping.
