@@ -32,7 +32,7 @@ struct State {
     after_rcu: bindings::llist_head,
     /// The work that drops them.
     work: bindings::work_struct,
-    /// Number of releases that were deferred and have not ended.
+    /// Number of releases that were deferred and have not ended, and of [`Hold`]s.
     pending: Atomic<usize>,
     /// Number of releases that were passed to [`queue()`], and of those that have ended.
     queued: Atomic<usize>,
@@ -165,7 +165,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        patient_ended();
+        end_pending();
     }
 }
 
@@ -231,6 +231,11 @@ pub(crate) fn ended() {
 
 /// A release that was passed to [`queue_patient()`] has ended: its work calls this at its end.
 pub(crate) fn patient_ended() {
+    end_pending();
+}
+
+/// Undoes an increment of [`State::pending`].
+fn end_pending() {
     let state = STATE.load(ordering::Acquire);
     if !state.is_null() {
         // SAFETY: The guard waits for deferred releases.

@@ -110,9 +110,19 @@ __u64 address_of_none(void)
 
 __u32 context_on(int fd, struct i915_engine_class_instance engine)
 {
+	return context_on_in(fd, engine, 0);
+}
+
+__u32 context_on_in(int fd, struct i915_engine_class_instance engine, __u32 vm)
+{
 	I915_DEFINE_CONTEXT_PARAM_ENGINES(engines, 1) = { .engines = { engine } };
-	struct drm_i915_gem_context_create_ext_setparam set = {
+	struct drm_i915_gem_context_create_ext_setparam in = {
 		.base.name = I915_CONTEXT_CREATE_EXT_SETPARAM,
+		.param = { .param = I915_CONTEXT_PARAM_VM, .value = vm },
+	};
+	struct drm_i915_gem_context_create_ext_setparam set = {
+		.base = { .name = I915_CONTEXT_CREATE_EXT_SETPARAM,
+			  .next_extension = vm ? U64(&in) : 0 },
 		.param = { .param = I915_CONTEXT_PARAM_ENGINES,
 			   .size = sizeof(engines),
 			   .value = U64(&engines) },

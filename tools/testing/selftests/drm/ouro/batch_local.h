@@ -39,6 +39,8 @@ __u64 address_of_none(void);
 
 /* Creates a context with one engine, at index 0. Returns 0 on failure. */
 __u32 context_on(int fd, struct i915_engine_class_instance engine);
+/* The same, in an address space. */
+__u32 context_on_in(int fd, struct i915_engine_class_instance engine, __u32 vm);
 int context_priority(int fd, __u32 context, int priority);
 
 void words_store(struct words *w, __u64 address, __u32 value);

@@ -366,11 +366,7 @@ TEST_F(discrete, endless_work_that_is_preemptible_goes_on)
 /* Waits until a batch runs: before that its context may be preempted. Returns whether it does. */
 static bool begins(const struct spin *spin)
 {
-	int i;
-
-	for (i = 0; i < 10000 && !peek(spin->map + SPIN_BEGUN); i++)
-		usleep(1000);
-	return peek(spin->map + SPIN_BEGUN) != 0;
+	return becomes(spin->map + SPIN_BEGUN, 1, 10000);
 }
 
 /* And a batch that does not yield delays others by no more than the time-out. */

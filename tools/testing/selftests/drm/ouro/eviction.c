@@ -54,16 +54,6 @@ static void *store_there(void *arg)
 	return NULL;
 }
 
-/* Returns whether the word becomes 1 within a time. */
-static bool becomes_one(const __u32 *word, unsigned int ms)
-{
-	unsigned int i;
-
-	for (i = 0; i < ms && peek(word) != 1; i++)
-		usleep(1000);
-	return peek(word) == 1;
-}
-
 /* All of the region has data of a client, which is gone. */
 static int leave_data(const struct gpu *gpu, __u64 region)
 {
@@ -129,14 +119,14 @@ TEST_F(eviction, new_memory_is_not_seen_before_it_is_filled)
 	ASSERT_EQ(0, words_submit(self->fd, &w, batch, address_of_none(), 0, looker, NULL));
 	hog = context_on(self->fd, copy_engine);
 	ASSERT_EQ(0, hang_start(&self->gpu, &at_0, hog, 0, NULL, &spin));
-	ASSERT_TRUE(becomes_one(spin.map + SPIN_BEGUN, 10000));
+	ASSERT_TRUE(becomes(spin.map + SPIN_BEGUN, 1, 10000));
 	storer.handle = create_local(self->fd, size);
 	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, store_there, &storer));
 	/* it would be bound by then; now it waits for the blitter */
-	becomes_one(&storer.done, 2000);
+	becomes(&storer.done, 1, 2000);
 	poke(&map[GO / 4], 1);
-	EXPECT_TRUE(becomes_one(&map[DONE / 4], 60000));
+	EXPECT_TRUE(becomes(&map[DONE / 4], 1, 60000));
 	for (i = 0; i < SAMPLES; i++)
 		wrong += peek(&map[SEEN / 4 + i]) != 0;
 	EXPECT_EQ(0, wrong)
@@ -182,7 +172,7 @@ TEST_F(eviction, endless_batches_of_others_are_not_waited_for)
 		};
 		cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
 		ASSERT_EQ(0, pthread_create(&thread, NULL, store_there, &storer));
-		EXPECT_TRUE(becomes_one(&storer.done, 30000));
+		EXPECT_TRUE(becomes(&storer.done, 1, 30000));
 		if (!peek(&storer.done))
 			spin_stop(&spin);
 		pthread_join(thread, NULL);

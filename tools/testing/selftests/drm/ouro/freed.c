@@ -67,12 +67,8 @@ TEST_F(freed, memory_does_not_wait_for_a_batchs_end)
 /* Waits until a batch that runs has stored a value. */
 static bool stores(__u32 *word, __u32 value)
 {
-	unsigned int i;
-
 	poke(word, 0);
-	for (i = 0; i < 20000 && peek(word) != value; i++)
-		usleep(1000);
-	return peek(word) == value;
+	return becomes(word, value, 20000);
 }
 
 /* Returns the number of pages of an object that do not begin with a zero. */

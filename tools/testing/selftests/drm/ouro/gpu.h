@@ -119,6 +119,14 @@ static inline void poke(__u32 *word, __u32 value)
 	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
 }
 
+/* Waits until memory has a value, for so many milliseconds at most. Returns whether it has. */
+static inline bool becomes(const __u32 *word, __u32 value, unsigned int ms)
+{
+	while (ms-- && peek(word) != value)
+		usleep(1000);
+	return peek(word) == value;
+}
+
 struct engine {
 	const char *name;
 	unsigned int bit;

@@ -12,34 +12,13 @@
 /* uapi.rst, "Limits" */
 enum { SEATS = 4096 };
 
+static const struct i915_engine_class_instance copy_engine = { I915_ENGINE_CLASS_COPY, 0 };
+
 static __u32 new_vm(int fd)
 {
 	struct drm_i915_gem_vm_control vm = {};
 
 	return call(fd, DRM_IOCTL_I915_GEM_VM_CREATE, &vm) ? 0 : vm.vm_id;
-}
-
-/* Creates a context with the copy engine, in an address space. Returns 0 on failure. */
-static __u32 context_in(int fd, __u32 vm)
-{
-	const struct i915_engine_class_instance copy = { I915_ENGINE_CLASS_COPY, 0 };
-	I915_DEFINE_CONTEXT_PARAM_ENGINES(engines, 1) = { .engines = { copy } };
-	struct drm_i915_gem_context_create_ext_setparam own = {
-		.base.name = I915_CONTEXT_CREATE_EXT_SETPARAM,
-		.param = { .param = I915_CONTEXT_PARAM_ENGINES,
-			   .size = sizeof(engines),
-			   .value = U64(&engines) },
-	};
-	struct drm_i915_gem_context_create_ext_setparam shared = {
-		.base = { .name = I915_CONTEXT_CREATE_EXT_SETPARAM, .next_extension = U64(&own) },
-		.param = { .param = I915_CONTEXT_PARAM_VM, .value = vm },
-	};
-	struct drm_i915_gem_context_create_ext create = {
-		.flags = I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS,
-		.extensions = U64(&shared),
-	};
-
-	return call(fd, DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, &create) ? 0 : create.ctx_id;
 }
 
 /* A client that has all its seats gets no more; others do, and it does for those it gives up. */
@@ -59,7 +38,7 @@ TEST_F(seats, of_a_client_have_a_limit)
 	ASSERT_NE(0, vm);
 	ASSERT_EQ(0, gem_write(self->fd, batch, 0, end, sizeof(end)));
 	for (n = 0; n < SEATS + 1; n++) {
-		contexts[n] = context_in(self->fd, vm);
+		contexts[n] = context_on_in(self->fd, copy_engine, vm);
 		ASSERT_NE(0, contexts[n]);
 		w.n_objects = 0;
 		got = words_submit(self->fd, &w, batch, at, 0, contexts[n], NULL);
