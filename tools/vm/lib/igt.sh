@@ -17,6 +17,11 @@ igt_list() {
     sed -E 's/#.*$//; s/^[[:space:]]+//; s/[[:space:]]+$//; /^$/d' "$1" | awk '!seen[$0]++'
 }
 
+# list_limit FILE: prints the default limit of a list, from its line `# limit SECONDS`; nothing without one.
+list_limit() {
+    sed -nE 's/^# limit ([0-9]+)$/\1/p' "$1" | head -n 1
+}
+
 # igt_limits FILE: prints name and seconds of each subtest with the comment `limit SECONDS`.
 igt_limits() {
     sed -nE 's/^[[:space:]]*([^#[:space:]]+)[[:space:]]*#.*\<limit ([0-9]+)$/\1 \2/p' "$1"
