@@ -447,6 +447,8 @@ impl Retirer {
         release::drain();
         self.retire_all(1000);
         self.late.flush();
+        // BOs whose last reference was dropped above.
+        release::drain();
     }
 
     /// Takes freed memory that no engine can reach any more; the caller frees it. Otherwise the

@@ -176,7 +176,12 @@ static void settle(struct __test_metadata *_metadata, const struct gpu *gpu,
 		EXPECT_EQ(i + 1, gem_read32(gpu->fd, handle, 8 * i));
 	}
 	gem_close(gpu->fd, handle);
-	/* a queue without a worker, whose allocation failed, waits for a tenth of a second */
+	/*
+	 * A queue without a worker, whose allocation failed, waits for a tenth of a second, and the
+	 * counts stay as they are meanwhile: first all requests complete, which the tick may find,
+	 * then what they held is freed.
+	 */
+	ASSERT_EQ(0, stats_settled(gpu->fd, stats));
 	ASSERT_EQ(0, wait_freed(gpu->fd));
 	ASSERT_EQ(0, stats_settled(gpu->fd, stats));
 }
