@@ -179,7 +179,7 @@ vm_tests() {
     done
     for variable in OURO_LOADS OURO_UNBINDS OURO_STRESS OURO_CHAOS OURO_MANY OURO_TRIES OURO_ROUNDS OURO_SEED OURO_PROBES \
         OURO_REMOVALS OURO_CONTEXTS OURO_REWRITES OURO_BEHIND OURO_PLACES OURO_RACES OURO_TABLES OURO_BACK OURO_PAGES \
-        OURO_IMAGES OURO_MEMCG OURO_REQUESTS; do
+        OURO_IMAGES OURO_RESETS OURO_MEMCG OURO_REQUESTS; do
         [ -z "${!variable:-}" ] || LONGER+="export $variable=${!variable}; "
     done
 }
@@ -425,6 +425,7 @@ check_peer() {
     local tests
     # shellcheck disable=SC2046 # words
     tests=$(tests_for "$gpu-peer" $(<"$(peer_file peer-kselftests '')"))
+    for file in $GPU_PEER_LEFT_OUT; do rm -f "$tests/$file"; done
     # Without timeslices: if work of a virtual engine is in a list behind a batch that cannot be preempted, the upstream
     # driver resets the engine after 640 ms. On a faster machine the other engine would have taken the work.
     local slices='for f in /sys/class/drm/card*/engine/*/timeslice_duration_ms; do [ ! -e "$f" ] || echo 0 >"$f"; done'

@@ -20,7 +20,7 @@
  * room for fewer of these.
  */
 #define IDLE_CONTEXTS rounds("OURO_CONTEXTS", 40000, 600)
-#define USED_CONTEXTS (IDLE_CONTEXTS / 4)
+#define USED_CONTEXTS (IDLE_CONTEXTS / 16)
 #define USED_ON_CARDS 200u
 
 static __u64 now_ms(void)

@@ -431,11 +431,11 @@ static void *paint(void *arg)
 
 TEST_F(tiling, tiles_are_written_while_the_device_is_reset)
 {
-	enum { RESETS = 12 };
 	struct tiling t = TILES(X, PAINT_STRIDE);
 	__u64 size = PAINT_STRIDE * PAINT_ROWS;
 	__u32 handle = gem_create(self->fd, size);
 	struct painter painter = {};
+	const unsigned int resets = rounds("OURO_RESETS", 12, 4);
 	pthread_t thread;
 	unsigned int i;
 
@@ -447,7 +447,7 @@ TEST_F(tiling, tiles_are_written_while_the_device_is_reset)
 	painter.map = gem_map(self->fd, handle, size, I915_MMAP_OFFSET_GTT);
 	ASSERT_NE(NULL, painter.map);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, paint, &painter));
-	for (i = 0; i < RESETS; i++) {
+	for (i = 0; i < resets; i++) {
 		usleep(20000);
 		EXPECT_EQ(0, device_ask_for_reset(self->fd));
 	}
@@ -455,7 +455,7 @@ TEST_F(tiling, tiles_are_written_while_the_device_is_reset)
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, painter.wrong);
 	EXPECT_LT(0, painter.passes);
-	printf("# cover: tiles written while the device was reset %u times: %u passes\n", RESETS,
+	printf("# cover: tiles written while the device was reset %u times: %u passes\n", resets,
 	       painter.passes);
 	fflush(stdout);
 }
