@@ -242,12 +242,12 @@ static bool is_awake(const __u32 *answer)
 	return i == 100;
 }
 
-/* Between the ends of the table each seventh pair is read: to read all takes seconds. */
+/* Between the ends of the table each seventh pair is read, for seven: to read all takes seconds. */
 enum { STRIDE = 7 };
 
 int device_look(const struct place *place, struct looked_at *seen)
 {
-	unsigned int vendor, id, i, size, begin, end, whole, n;
+	unsigned int vendor, id, i, size, begin, end, whole, step, n;
 	const struct chip *chip = NULL;
 	const __u32 *bar;
 	char path[128];
@@ -280,14 +280,15 @@ int device_look(const struct place *place, struct looked_at *seen)
 	begin = chip->table / 8;
 	end = begin + table_size(place, chip, bar) / 8;
 	whole = (end - begin) / 16;
-	for (i = begin; i < end; i += i < begin + whole || i >= end - whole ? 1 : STRIDE) {
+	for (i = begin; i < end; i += step) {
 		__u64 entries = __atomic_load_n((const __u64 *)bar + i, __ATOMIC_RELAXED);
 
 		/* behind the end of a smaller table there are ones, which take minutes to read */
 		if ((__u32)entries == ~0u)
 			break;
-		seen->entries += n;
-		seen->valid += (entries & 1) + (n == 2 ? entries >> 32 & 1 : 0);
+		step = i < begin + whole || i >= end - whole ? 1 : STRIDE;
+		seen->entries += step * n;
+		seen->valid += step * ((entries & 1) + (n == 2 ? entries >> 32 & 1 : 0));
 	}
 	munmap((void *)bar, size);
 	return seen->entries ? 0 : -EIO;
