@@ -282,6 +282,42 @@ TEST_F(syncobj, many_points_in_a_submission)
 	EXPECT_EQ(1, gem_read32(self->fd, target, 0));
 }
 
+/* Each syncobj of a long list is signalled; the list may be as long as IGT's (uapi.rst). */
+TEST_F(syncobj, many_in_a_submission)
+{
+	enum { MOST = 4096 };
+	static struct drm_i915_gem_exec_fence fences[MOST + 1];
+	static __u32 handles[MOST];
+	__u32 target = gem_create(self->fd, PAGE);
+	struct drm_syncobj_wait wait = {
+		.handles = U64(handles),
+		.count_handles = MOST,
+		.timeout_nsec = deadline(60),
+		.flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL,
+	};
+	const struct engine *engine = &self->gpu.engines[0];
+	unsigned int i;
+
+	for (i = 0; i < MOST; i++) {
+		handles[i] = make(self->fd, 0);
+		ASSERT_NE(0, handles[i]);
+		fences[i].handle = handles[i];
+		fences[i].flags = I915_EXEC_FENCE_SIGNAL;
+	}
+	fences[MOST] = fences[0];
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	ASSERT_EQ(0, store_with(&self->gpu, engine, target, 1, I915_EXEC_FENCE_ARRAY, MOST,
+				fences));
+	GOOD(self->fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait);
+	EXPECT_EQ(1, gem_read32(self->fd, target, 0));
+	if (!self->gpu.ouro)
+		return;
+	cover("DRM_IOCTL_I915_GEM_EXECBUFFER2");
+	EXPECT_EQ(-EINVAL, store_with(&self->gpu, engine, target, 2, I915_EXEC_FENCE_ARRAY,
+				      MOST + 1, fences));
+	EXPECT_EQ(1, gem_read32(self->fd, target, 0));
+}
+
 /* Several lists of fences in one chain; and chains that have no end. */
 TEST_F(syncobj, lists_of_points_in_a_chain)
 {

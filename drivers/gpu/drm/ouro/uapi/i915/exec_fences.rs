@@ -15,10 +15,11 @@ use ouro_uapi::i915 as abi;
 use super::{exec::MAX_COUNT, extension, require};
 use crate::{device::DrmFile, submit::exec::Publish};
 
-/// Most syncobjs and points that a call may signal. They are signaled at the publication, when
-/// locks are held and nothing can be interrupted; the kernel walks a timeline's unsignaled points
-/// for each new one.
-const MAX_SIGNALS: usize = 1024;
+/// Most syncobjs that a call may signal, those of points included. They are signaled at the
+/// publication, when locks are held and nothing can be interrupted.
+const MAX_SIGNALS: usize = 4096;
+/// Most points: the kernel walks a timeline's unsignaled points for each new one.
+const MAX_POINTS: usize = 1024;
 
 /// A syncobj to signal: binary, or at a point of its timeline.
 enum Signal {
@@ -31,8 +32,9 @@ pub(super) struct Signals {
     wants_file: bool,
     file: Option<SyncFile>,
     syncobjs: LazyVec<Signal>,
-    /// How many user space has named.
+    /// How many user space has named, and how many of them are points.
     named: usize,
+    points: usize,
 }
 
 impl Signals {
@@ -43,6 +45,7 @@ impl Signals {
             file: None,
             syncobjs: LazyVec::new(),
             named: 0,
+            points: 0,
         }
     }
 
@@ -52,7 +55,8 @@ impl Signals {
     /// Errors: `EINVAL` for too many, `ENOMEM`.
     fn add(&mut self, syncobj: ARef<Syncobj>, point: u64) -> Result {
         self.named += 1;
-        require(self.named <= MAX_SIGNALS)?;
+        self.points += usize::from(point != 0);
+        require(self.named <= MAX_SIGNALS && self.points <= MAX_POINTS)?;
         let same = |other: &Syncobj| core::ptr::eq::<Syncobj>(other, &*syncobj);
         let known = self.syncobjs.iter_mut().rev().find(|signal| match signal {
             Signal::Binary(other) | Signal::Point(other, ..) => same(other),
