@@ -425,7 +425,6 @@ check_peer() {
     local tests
     # shellcheck disable=SC2046 # words
     tests=$(tests_for "$gpu-peer" $(<"$(peer_file peer-kselftests '')"))
-    for file in $GPU_PEER_LEFT_OUT; do rm -f "$tests/$file"; done
     # Without timeslices: if work of a virtual engine is in a list behind a batch that cannot be preempted, the upstream
     # driver resets the engine after 640 ms. On a faster machine the other engine would have taken the work.
     local slices='for f in /sys/class/drm/card*/engine/*/timeslice_duration_ms; do [ ! -e "$f" ] || echo 0 >"$f"; done'

@@ -14,7 +14,6 @@
 #   GPU_PEER_MODULE  parameters of the upstream driver's module
 #   GPU_PEER_REAL  the model's arguments in guests with the upstream driver: habits of real devices
 #   GPU_PEER_SLOW  more of these in the test of whether that driver waits
-#   GPU_PEER_LEFT_OUT  kselftests that do not run with the upstream driver: another GPU has them
 #   GPU_SELFTESTS  groups of i915's own selftests that `make check` runs if their kernel is built
 #   GPU_SELFTESTS_MODEL  the model's arguments in `make check-peer SELFTESTS=1`, after GPU_HABITS and GPU_PEER_REAL
 #   GPU_LIFE_MODEL  more of the model's arguments where `make bench` makes 1,000 contexts, objects and clients
@@ -62,7 +61,7 @@ gpu_known() {
 # and without the picture. GPU_PICTURE: the picture is drawn.
 gpu_read() {
     GPU_DRIVER='' GPU_KERNELS='' GPU_PARTS='' GPU_COSTS='' GPU_HABITS='' GPU_PEER_MODULE=''
-    GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_PEER_LEFT_OUT='' GPU_SELFTESTS='' GPU_SELFTESTS_MODEL='' GPU_LIFE_MODEL='' GPU_LEFT_OUT='' GPU_DEBUG_ALONE='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_AFTER_SCAN='' GPU_PAIR='' GPU_CHAOS=''
+    GPU_MODEL='' GPU_MEMORY='' GPU_REAL='' GPU_PEER_REAL='' GPU_PEER_SLOW='' GPU_SELFTESTS='' GPU_SELFTESTS_MODEL='' GPU_LIFE_MODEL='' GPU_LEFT_OUT='' GPU_DEBUG_ALONE='' GPU_ONLY='' GPU_TURNS='' GPU_ONLY_DEBUG='' GPU_AFTER_SCAN='' GPU_PAIR='' GPU_CHAOS=''
     GPU_SMALL='' GPU_GLOBAL='' GPU_GLOBAL_MODULE='' GPU_GLOBAL_MODEL='' GPU_GLOBAL_SAYS='' GPU_WAITS='' GPU_WAITS_MODEL='' GPU_TESTS_MODEL='' GPU_IGT='' GPU_PICTURE=yes
     GPU_FIRST='' GPU_LATE='' GPU_LATE_SAYS='' GPU_REFUSED='' GPU_REFUSED_MODEL='' GPU_MESA=''
     GPU_CLIENTS_RULES='' GPU_CLIENTS_REGISTERS=''
