@@ -4,7 +4,8 @@
 
 use crate::card::topology;
 use crate::source::Source;
-use ouro_hw::checker::{Object, Resolve, Verdict};
+use ouro_cross::r5xx_machine::patched;
+use ouro_hw::checker::{Object, Patch, Resolve, Verdict};
 use ouro_hw::fence_regs::Tiling;
 use ouro_hw::types::GpuAddr;
 
@@ -54,15 +55,16 @@ fn passes(stream: &[u32], objects: &Objects) -> bool {
     let checker = topology().engines[0]
         .checker()
         .expect("this chip confines nobody");
-    let mut copy = vec![0; stream.len()];
-    match checker.check(stream, objects, &mut copy) {
-        Verdict::Copy(len) => {
-            assert_eq!(len, stream.len());
-            audit(&copy, objects);
-            // A copy that is too short is refused, not cut off.
-            let short = stream.len().saturating_sub(1);
-            let verdict = checker.check(stream, objects, &mut copy[..short]);
-            assert!(stream.is_empty() || matches!(verdict, Verdict::Reject { .. }));
+    let mut list = vec![Patch::default(); Patch::most(stream.len())];
+    match checker.check(stream, objects, &mut list) {
+        Verdict::Passes { dwords, patches } => {
+            assert_eq!(dwords, stream.len());
+            audit(&patched(stream, &list[..patches]), objects);
+            // With room for all but one patch it is refused: none is left out.
+            if let Some(fewer) = patches.checked_sub(1) {
+                let verdict = checker.check(stream, objects, &mut list[..fewer]);
+                assert!(matches!(verdict, Verdict::Reject { .. }));
+            }
             true
         }
         Verdict::Reject { at, .. } => {

@@ -255,9 +255,13 @@ proptest! {
         for piece in pieces {
             let longer = [stream.clone(), piece].concat();
             let judged = |skim: Skim| {
-                let mut out = vec![0; longer.len()];
-                let verdict = STREAMS.check_with(skim, &longer, &all, &mut out);
-                (verdict, matches!(verdict, Verdict::Copy(_)).then_some(out))
+                let mut list = vec![Patch::default(); Patch::most(longer.len())];
+                let verdict = STREAMS.check_with(skim, &longer, &all, &mut list);
+                let copy = match verdict {
+                    Verdict::Passes { patches, .. } => Some(patched(&longer, &list[..patches])),
+                    _ => None,
+                };
+                (verdict, copy)
             };
             let (verdict, copy) = judged(plain);
             prop_assert_eq!(judged(|_, _, at| at), (verdict, copy.clone()), "{:x?}", longer);
@@ -272,8 +276,8 @@ proptest! {
         stream in proptest::collection::vec(any::<u32>(), 0..64),
         room in 0usize..64,
     ) {
-        let mut out = vec![0; room];
-        let _ = STREAMS.check(&stream, &objects(&[4096, 4096]), &mut out);
+        let mut list = vec![Patch::default(); room];
+        let _ = STREAMS.check(&stream, &objects(&[4096, 4096]), &mut list);
     }
 
     #[test]
