@@ -25,6 +25,7 @@ use ouro_hw::types::{CacheLevel, PAGE_SIZE};
 use ouro_kernel::{
     gem,
     pages::{FewPages, Shmem},
+    time,
     userptr::Sequence,
 };
 
@@ -44,6 +45,9 @@ pub(crate) type Object = gem::Object<Bo>;
 
 /// Largest BO. A page number in it fits in 32 bits, with room to spare.
 pub(crate) const MAX_SIZE: u64 = 1 << 40;
+
+/// Milliseconds for which batches do not wait for a BO again that did not become idle for one.
+const UNSETTLED_MS: u32 = 1000;
 
 /// The kinds of user space mappings, by number.
 pub(crate) mod kind {
@@ -204,6 +208,8 @@ pub(crate) struct Bo {
     _counted: Counted,
     /// Whether a batch has used it since the last search for a victim.
     pub(super) used: Atomic<bool>,
+    /// Jiffies at which a batch last waited in vain for it to become idle; 0: none has.
+    unsettled: Atomic<usize>,
     /// The statistics' view of it, readable under a spinlock.
     status: Atomic<u32>,
     /// Consecutive faults that found no memory.
@@ -287,6 +293,7 @@ impl Bo {
             notes: Notes::new(),
             user,
             used: Atomic::new(false),
+            unsettled: Atomic::new(0),
             status: Atomic::new(region << status::REGION_SHIFT),
             starved: Atomic::new(0),
             views: Atomic::new(0),
@@ -384,6 +391,19 @@ impl Bo {
     /// Returns whether a batch has used it since the last call.
     pub(crate) fn take_used(&self) -> bool {
         self.used.xchg(false, ordering::Relaxed)
+    }
+
+    /// A batch has waited in vain for it to become idle.
+    pub(crate) fn mark_unsettled(&self) {
+        let now = time::now() as usize;
+        self.unsettled.store(now.max(1), ordering::Relaxed);
+    }
+
+    /// Returns whether a batch has waited so lately: another one would wait in vain, too.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        let at = self.unsettled.load(ordering::Relaxed);
+        let since = (time::now() as usize).wrapping_sub(at);
+        at != 0 && since < time::ms(UNSETTLED_MS) as usize
     }
 
     /// Releases its memory. It must not be bound. Returns the number of pages.

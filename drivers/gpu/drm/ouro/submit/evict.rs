@@ -112,7 +112,7 @@ pub(super) fn place(
     if gpu.regions().len() != 1 {
         let mut filled = None;
         for i in 0..entries.len() {
-            filled = to_region(gpu, entries, i, set, tries)?.or(filled);
+            filled = to_region(gpu, entries, i, set, tries, filled.as_ref())?.or(filled);
         }
         if filled.is_some() {
             return Err(Stop::Wait(filled));
@@ -195,6 +195,7 @@ fn place_one(
 }
 
 /// Moves a BO to its preferred region if possible. It is no error if the BO stays in its region.
+/// `filled` is the fence of the batch's last move, if one has begun.
 ///
 /// Returns the fence of the move if the BO cannot be bound before that ([`BindError::Moving`]).
 fn to_region(
@@ -203,6 +204,7 @@ fn to_region(
     i: usize,
     set: &mut LockedSet<Object>,
     tries: &mut Tries,
+    filled: Option<&ARef<Fence>>,
 ) -> core::result::Result<Option<ARef<Fence>>, Stop> {
     let Some(entry) = entries.get(i) else {
         return Ok(None);
@@ -221,17 +223,29 @@ fn to_region(
     let Some(region) = gpu.regions().get(wanted) else {
         return Ok(None);
     };
+    // No room would be enough.
+    if !moves::fits(&entry.object, region) {
+        return Ok(None);
+    }
     // The copy would wait for all uses of the BO, and the batch for the copy, in the ioctl: a BO
     // that stays in use stays where it is.
     if region.is_mapped() && !entry.object.resv().test_signaled(Usage::Bookkeep) {
         let has_room = region.free().is_some_and(|f| f >= entry.object.bytes());
-        if tries.settles && has_room && moves::may_move(&entry.object, region) {
+        let may_settle = tries.settles && !entry.object.is_unsettled();
+        if may_settle && has_room && moves::may_move(&entry.object, region) {
             tries.settles = false;
             return Err(Stop::Settle(entry.object.clone()));
         }
         return Ok(None);
     }
-    match moves::move_or_populate(gpu, &entry.object, &locked, region) {
+    let moved = moves::move_or_populate(gpu, &entry.object, &locked, region);
+    if let (Err(e), Some(fence)) = (&moved, filled) {
+        // The batch's own moves may have the addresses that this one needs.
+        if *e == ENOSPC {
+            return Err(Stop::Leaves(fence.clone()));
+        }
+    }
+    match moved {
         Err(e) if e == ENOSPC && tries.evictions != 0 => {
             let stop = match evict_from_region(region, entries, i, set, tries, Busy::Stay) {
                 // No BO can leave.
@@ -362,7 +376,9 @@ fn evict_from_region(
         }
     }
     match last_busy.filter(|_| busy == Busy::Stay && !contended) {
-        Some(victim) if core::mem::take(&mut tries.settles) => return Stop::Settle(victim),
+        Some(victim) if !victim.is_unsettled() && core::mem::take(&mut tries.settles) => {
+            return Stop::Settle(victim)
+        }
         Some(_) => return ENOMEM.into(),
         None => {}
     }

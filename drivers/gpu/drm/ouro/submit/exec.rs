@@ -24,7 +24,7 @@ use ouro_kernel::{
     release,
     resv::{self, Acquired, HasResv, LockError, Locked, LockedSet, Slate, Usage},
     time,
-    wait::{Interruptible, FOREVER},
+    wait::{Interruptible, Waited, FOREVER},
 };
 
 use super::{
@@ -50,6 +50,9 @@ use crate::{
     },
     vm::Place,
 };
+
+/// How many times a batch looks, 200 us apart, whether one of its client's seats is free again.
+const SEAT_LOOKS: u32 = 250;
 
 /// Milliseconds that a batch waits for a busy BO to move to a better region: about a frame.
 const SETTLE_MS: u32 = 20;
@@ -163,7 +166,8 @@ struct Before {
 pub(super) enum Stop {
     /// Wait for this fence; `None` if it was signalled meanwhile.
     Wait(Option<ARef<Fence>>),
-    /// Wait for this fence of a BO of others, which leaves a full region.
+    /// Wait for this fence of a move, and release what it had: a BO of others leaves a full region,
+    /// or the batch's own moves have the addresses for moves.
     Leaves(ARef<Fence>),
     /// Wait a moment for all uses of this BO, and go on without it if that is too short.
     Settle(ARef<Object>),
@@ -281,13 +285,17 @@ impl Exec {
                     drop(locked);
                     let gpu = self.gpu.bo_device();
                     migrate::wait_until_left(gpu, &fence, Interruptible::Yes, FOREVER)?;
+                    // The memory and the addresses are free when the move is retired.
+                    self.gpu.retirer().retire();
                 }
                 Err(Stop::Settle(object)) => {
                     drop(locked);
                     let limit = time::ms(SETTLE_MS);
-                    object
-                        .resv()
-                        .wait(Usage::Bookkeep, Interruptible::Yes, limit)?;
+                    let resv = object.resv();
+                    let waited = resv.wait(Usage::Bookkeep, Interruptible::Yes, limit)?;
+                    if matches!(waited, Waited::TimedOut) {
+                        object.mark_unsettled();
+                    }
                 }
             }
         }
@@ -296,11 +304,16 @@ impl Exec {
 
     /// Prepares the context; evicts what does not need its GGTT address. If everything is in use,
     /// waits until requests are retired. On execlist engines, contexts keep what they have for as
-    /// long as they exist, whatever is retired: there the wait has a limit. The caller holds no
-    /// locks. Errors: those of [`Executor::prepare`], `ERESTARTSYS`, `EIO`, `ENODEV`.
+    /// long as they exist, whatever is retired: there the wait has a limit, and a short one if the
+    /// client has all of its seats: no eviction gives it others. The caller holds no locks. Errors: those of [`Executor::prepare`], `ERESTARTSYS`, `EIO`, `ENODEV`.
     fn prepare(&self) -> Result<InUse> {
         let mut attempts = Attempts::new();
         let ends = self.target.engine().has_lists();
+        let has_all_seats = || {
+            let holder = self.context.holder();
+            ends && holder.is_some_and(|h| h.seats().is_used_up())
+        };
+        let mut seat_looks = SEAT_LOOKS;
         loop {
             match self.gpu.prepare(&self.context, &self.target) {
                 Err(e) if e == ENOSPC => {}
@@ -308,7 +321,10 @@ impl Exec {
             }
             // Read before: what is retired meanwhile makes room.
             let live = self.gpu.retirer().live();
-            if evict::evict_one(&self.gpu, self.gpu.lacks_in(&self.context, &self.target)) {
+            if has_all_seats() {
+                // Some may be those of contexts that were destroyed, whose requests still run.
+                seat_looks = seat_looks.checked_sub(1).ok_or(ENOSPC)?;
+            } else if evict::evict_one(&self.gpu, self.gpu.lacks_in(&self.context, &self.target)) {
                 continue;
             }
             if live == 0 || (ends && !attempts.are_left(self.gpu.bo_device())) {

@@ -128,10 +128,15 @@ pub(super) fn move_or_populate(
     gpu.start(object, locked, to)
 }
 
+/// Returns whether the addresses that the copies have are enough to move a BO to a region or out of
+/// it.
+pub(super) fn fits(object: &Object, to: &Region) -> bool {
+    !to.is_windowed() || object.bytes() <= LARGEST
+}
+
 /// Returns whether [`move_or_populate`] would move a BO, if it were idle and there were room.
 pub(super) fn may_move(object: &Object, to: &Arc<Region>) -> bool {
-    let fits = !to.is_windowed() || object.bytes() <= LARGEST;
-    fits && !stays(object, &object.lock_state(), to, Untouched::IsFilled)
+    fits(object, to) && !stays(object, &object.lock_state(), to, Untouched::IsFilled)
 }
 
 /// What a move does with a BO that has no memory yet.
@@ -158,7 +163,7 @@ fn run(
     if stays(object, &state, to, untouched) {
         return Ok(None);
     }
-    if to.is_windowed() && object.bytes() > LARGEST {
+    if !fits(object, to) {
         return Err(ENOSPC);
     }
     let endpoints = Endpoints::new(gpu, object, &state, to)?;

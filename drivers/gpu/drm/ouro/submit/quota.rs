@@ -61,6 +61,12 @@ impl Quota {
         self.take(0).ok_or(ENOSPC)
     }
 
+    /// Returns whether no seat is left.
+    pub(super) fn is_used_up(&self) -> bool {
+        let [seats, ..] = &self.live;
+        seats.load(ordering::Relaxed) >= self.limit
+    }
+
     /// Takes one unit of a counter; `None` if it is used up.
     fn take(self: &Arc<Self>, number: usize) -> Option<Part> {
         let counter = self.live.get(number)?;
