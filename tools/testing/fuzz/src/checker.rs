@@ -88,9 +88,9 @@ fn objects(s: &mut Source<'_>) -> Objects {
 }
 
 /// Registers that a stream needs to draw and blit, beside any.
-const REGISTERS: [u32; 16] = [
+const REGISTERS: [u32; 20] = [
     0x4e28, 0x4e38, 0x4f20, 0x4f24, 0x4540, 0x4f5c, 0x1428, 0x142c, 0x1434, 0x1438, 0x143c, 0x146c,
-    0x43e4, 0x4e0c, 0x4104, 0x2134,
+    0x43e4, 0x4e0c, 0x4104, 0x2134, 0x4e4c, 0x4f18, 0x4f1c, 0x1720,
 ];
 /// Commands that pass, and some that do not.
 const COMMANDS: [u32; 14] = [
@@ -102,7 +102,7 @@ fn piece(s: &mut Source<'_>, stream: &mut Vec<u32>) {
     let count = s.below(6) as u32;
     match s.u8() % 8 {
         0..=2 => {
-            let register = REGISTERS[s.below(16) as usize];
+            let register = REGISTERS[s.below(20) as usize];
             stream.extend([register / 4, s.odd() as u32]);
         }
         3 => {

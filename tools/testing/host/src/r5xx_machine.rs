@@ -37,6 +37,11 @@ const SCRATCH: u64 = 0x1000;
 const POOL: u64 = 0x10_0000;
 /// First address that is handed out in the table.
 const FIRST_ADDR: u32 = 0x10_0000;
+/// Dwords of the longest stream.
+const MAX_STREAM: u32 = 64 * 1024;
+/// Steps of the longest run: a dword of a stream, or a row of a blit, is one at most.
+const STEPS: usize = 10_000_000;
+
 /// The copy of a stream that may run.
 pub fn patched(stream: &[u32], patches: &[Patch]) -> Vec<u32> {
     let mut copy = stream.to_vec();
@@ -45,11 +50,6 @@ pub fn patched(stream: &[u32], patches: &[Patch]) -> Vec<u32> {
     }
     copy
 }
-
-/// Dwords of the longest stream.
-const MAX_STREAM: u32 = 64 * 1024;
-/// Steps of the longest run: a dword of a stream, or a row of a blit, is one at most.
-const STEPS: usize = 10_000_000;
 
 /// Memory that the card can reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -66,8 +66,8 @@ pub struct Patch {
 const_assert_eq!(size_of::<Patch>(), 8);
 
 impl Patch {
-    /// Returns the number of patches that are enough for a stream of `dwords` dwords: clients' need
-    /// a relocation of two dwords each, or are of a register that was written for a draw.
+    /// Returns the number of patches that are enough for a stream of `dwords` dwords. In clients'
+    /// streams each has two dwords of its own: a relocation, or a packet that writes one register.
     pub const fn most(dwords: usize) -> usize {
         dwords / 2
     }

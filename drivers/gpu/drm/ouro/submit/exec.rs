@@ -305,7 +305,8 @@ impl Exec {
     /// Prepares the context; evicts what does not need its GGTT address. If everything is in use,
     /// waits until requests are retired. On execlist engines, contexts keep what they have for as
     /// long as they exist, whatever is retired: there the wait has a limit, and a short one if the
-    /// client has all of its seats: no eviction gives it others. The caller holds no locks. Errors: those of [`Executor::prepare`], `ERESTARTSYS`, `EIO`, `ENODEV`.
+    /// client has all of its seats: no eviction gives it others. The caller holds no locks. Errors:
+    /// those of [`Executor::prepare`], `ERESTARTSYS`, `EIO`, `ENODEV`.
     fn prepare(&self) -> Result<InUse> {
         let mut attempts = Attempts::new();
         let ends = self.target.engine().has_lists();

@@ -214,7 +214,10 @@ impl Core {
                     goes_on: len < stream.len(),
                 };
                 match checker.check(&copy, &placed, &mut []).plan(self.confines) {
-                    Plan::Copy { dwords: len, .. } => {
+                    Plan::Copy {
+                        dwords: len,
+                        patches: 0,
+                    } => {
                         self.copies.set(self.copies.get() + 1);
                         self.memory.put(COPY_AT, &copy[..len]);
                         Batch {
@@ -228,6 +231,7 @@ impl Core {
                         object
                     }
                     Plan::Refuse { at, .. } => return Err(at),
+                    Plan::Copy { .. } => panic!("it patches nothing"),
                 }
             }
         };

@@ -107,6 +107,9 @@ impl Stream {
 /// Returns the copy that runs.
 pub(super) fn patched(stream: &[u32], patches: &[Patch]) -> Vec<u32> {
     let mut copy = stream.to_vec();
+    let mut places: Vec<u32> = patches.iter().map(|patch| patch.at).collect();
+    places.sort_unstable();
+    assert!(places.windows(2).all(|w| w[0] < w[1]), "two of one dword");
     for patch in patches {
         copy[patch.at as usize] = patch.value;
     }

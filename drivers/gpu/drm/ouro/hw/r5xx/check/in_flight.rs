@@ -2,11 +2,11 @@
 //! Registers of targets, which are not pipelined with draws.
 //!
 //! AMD's page of `RB3D_COLOROFFSET`: "The cache must be empty before this is changed"; its guide of
-//! R3xx calls those of the resolve unpipelined, and Mesa's r300 treats all of [`units`] so. A write
-//! takes effect at once: pixels of an earlier draw that are in flight or in a cache would go to a
-//! target that was not checked for them. So behind a draw such a write needs a flush of the unit's
-//! cache, and behind that a wait for an idle and clean 3D engine. (Upstream's checker does not ask
-//! for it: weakness 35.)
+//! R3xx calls those of the resolve unpipelined, and Mesa's r300 treats all of [`units`] and
+//! `ZB_BW_CNTL` so. A write takes effect at once: pixels of an earlier draw that are in flight or in
+//! a cache would go to a target that was not checked for them. So behind a draw such a write needs a
+//! flush of the unit's cache, and behind that a wait for an idle and clean 3D engine. (Upstream's
+//! checker does not ask for it: weakness 35.)
 //!
 //! A stream begins with nothing in flight, since each request ends with these flushes.
 
@@ -215,10 +215,30 @@ mod tests {
             let write = new().set(register, &[value]);
             assert_eq!(behind(&[], &write), None, "{register:x}");
         }
-        // The unit of depth stops to write in place of colour.
-        let clears = new().set(0x4f1c, &[1 << 5]).and(target());
-        let ends = clears.and(new().set(0x4f1c, &[0]));
-        assert_eq!(ends.refusal(&[TARGET]), None);
+    }
+
+    /// The depth unit may stop to write in place of colour at any time, but not begin.
+    #[test]
+    fn weakness_35_clears_of_colour_do_not_begin_below_a_draw_in_flight() {
+        // 64 by 64 pixels of four bytes, colour and depth, both of macro tiles.
+        let clears = target().set(0x4e38, &[6 << 21 | 1 << 16 | 64]);
+        let clears = clears.set(0x4f10, &[2]).set(0x4f00, &[2]);
+        let clears = clears.set(0x4f20, &[0]).object(2);
+        let clears = clears.set(0x4f24, &[1 << 16 | 64]);
+        let behind = |before: u32, writes: Stream| {
+            let stream = clears.clone().set(0x4f1c, &[before]).and(draw());
+            stream.and(writes).refusal(&[TARGET, 48, TARGET])
+        };
+        let write = |value: u32| new().set(0x4f1c, &[value]);
+        assert_eq!(behind(1 << 5, write(1 << 5)), None);
+        assert_eq!(behind(1 << 5, write(0)), None);
+        assert_eq!(behind(0, write(1 << 5)), Some("draw-in-flight"));
+        let both = write(0).and(write(1 << 5));
+        assert_eq!(behind(1 << 5, both), Some("draw-in-flight"));
+        // §5.1: register 4F1C is 13C7h; bit 15 for both values.
+        let both = Stream(std::vec![0x1_93c7, 0, 1 << 5]);
+        assert_eq!(behind(1 << 5, both), Some("draw-in-flight"));
+        assert_eq!(behind(0, idle().and(write(1 << 5))), None);
     }
 
     /// Flushes in packets of several registers, and of one register over and over.
@@ -249,9 +269,11 @@ mod tests {
         assert!(format(Stream(std::vec![0x1_13c5, 0, 1])));
         // Without a wait.
         assert!(!passes(Stream(std::vec![0x1393, 2])));
-        // Those before the draw are not of its pixels.
-        let all = target().and(flushed(&[COLOUR, DEPTH])).and(draw());
-        let all = all.and(wait()).and(write.clone());
-        assert_eq!(all.refusal(&[TARGET, 48, 64]), Some("draw-in-flight"));
+        // Those before the draw are not of its pixels, of either unit.
+        for write in [write.clone(), new().set(0x4f10, &[2])] {
+            let all = target().and(flushed(&[COLOUR, DEPTH])).and(draw());
+            let all = all.and(wait()).and(write);
+            assert_eq!(all.refusal(&[TARGET, 48, 64]), Some("draw-in-flight"));
+        }
     }
 }

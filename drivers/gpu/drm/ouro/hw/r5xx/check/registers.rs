@@ -7,7 +7,8 @@
 //! a slot). Every other bit must be zero: reserved, unknown and harmful ones. Sources of the bits:
 //! digest §2.3 and §3.3 to §3.5, and AMD's register pages where the digest has none; that
 //! upstream's checker passes a bit (digest §5.7) is no reason. Registers that take a relocation,
-//! start an operation, or change in the copy are in [`State::write`](super::state::State::write).
+//! start an operation, wait, or change in the copy are in
+//! [`State::write`](super::state::State::write), and so are unpipelined ones behind a draw.
 //!
 //! Upstream's checker also passes these, which are not in the list: lines (1600 to 1608), queue
 //! sizes (4024), memory of compressed colour (4E54 to 4E7C), waits for the display (0218, 6538).
@@ -265,7 +266,7 @@ pub(super) struct Work(u64);
 impl Work {
     /// Nothing is in flight.
     pub(super) const IDLE: Self = Self(ALWAYS);
-    /// A draw may be in flight: also those of unpipelined registers, flushes and waits.
+    /// A draw may be in flight: also those of unpipelined registers, and waits.
     pub(super) const DRAWING: Self = Self(ALWAYS | IN_FLIGHT);
 }
 

@@ -94,9 +94,9 @@ impl State {
     }
 
     /// Checks the dword at `at` of the stream, which is written to a register that needs further
-    /// work: it takes a relocation, starts an operation, or has another value in the copy. Or the
-    /// register is refused. The next relocation is at `next`; returns the place of the next
-    /// relocation that is not used yet.
+    /// work: it takes a relocation, starts an operation, waits for one or must not change during
+    /// one, or has another value in the copy. Or the register is refused. The next relocation is at
+    /// `next`; returns the place of the next relocation that is not used yet.
     pub(super) fn write(
         &mut self,
         register: u32,
