@@ -81,10 +81,10 @@ pub(super) fn move_to_system_and_wait(object: &Object, locked: &Locked<'_>) -> R
     Ok(())
 }
 
-/// Moves all BOs out of VRAM that the device is about to lose, and waits until they are moved. User
-/// space is frozen.
+/// Moves all BOs out of VRAM that the device is about to lose, and waits until they are moved, also
+/// for moves that began earlier. User space is frozen.
 ///
-/// Errors: `EBUSY` if some cannot be moved in time; those of [`start`].
+/// Errors: `EBUSY` if some cannot be moved in time; `ENOMEM`; those of [`start`].
 pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
     let system = gpu.regions().first().ok_or(EINVAL)?;
     for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
@@ -92,9 +92,12 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
         while let Some((next, object)) = region.object_from(page) {
             page = next;
             let mut attempts = Attempts::new();
-            let left = loop {
+            let moves = loop {
                 let locked = object.resv().lock(Interruptible::No)?;
                 let left = start(&object, &locked, system);
+                // If it moves to system memory already, an earlier move still reads VRAM.
+                let mut moves = KVVec::new();
+                object.resv().collect(Usage::Kernel, &mut moves)?;
                 drop(locked);
                 match left {
                     // Completed copies may still have their addresses.
@@ -102,12 +105,12 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
                         gpu.runner().retire();
                         fsleep(Delta::from_micros(200));
                     }
-                    left => break left?,
+                    left => break left.map(|_| moves)?,
                 }
             };
-            if let Some(fence) = left {
+            for fence in moves.iter() {
                 // The request that uses it may be one that never ends by itself.
-                match wait_until_left(gpu, &fence, Interruptible::No, time::ms(EVICT_MS))? {
+                match wait_until_left(gpu, fence, Interruptible::No, time::ms(EVICT_MS))? {
                     Waited::Done(_) => {}
                     Waited::TimedOut => return Err(EBUSY),
                 }
