@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of targets, which are not pipelined with draws.
 //!
-//! AMD's page of `RB3D_COLOROFFSET`: "The cache must be empty before this is changed"; its guide of
-//! R3xx calls those of the resolve unpipelined, and Mesa's r300 treats all of [`units`] and
-//! `ZB_BW_CNTL` so. A write takes effect at once: pixels of an earlier draw that are in flight or in
-//! a cache would go to a target that was not checked for them. So behind a draw such a write needs a
-//! flush of the unit's cache, and behind that a wait for an idle and clean 3D engine. (Upstream's
-//! checker does not ask for it: weakness 35.)
+//! AMD's page of `RB3D_COLOROFFSET`: "The cache must be empty before this is changed"; its guide
+//! of R3xx calls those of the resolve unpipelined, and Mesa's r300 treats all of [`units`] and
+//! `ZB_BW_CNTL` so. A write takes effect at once: pixels of an earlier draw that are in flight or
+//! in a cache would go to a target that was not checked for them. So behind a draw such a write
+//! needs a flush of the unit's cache, and behind that a wait for an idle and clean 3D engine.
+//! (Upstream's checker does not ask for it: weakness 35.)
 //!
 //! A stream begins with nothing in flight, since each request ends with these flushes.
 
