@@ -130,14 +130,11 @@ impl CopyMachine {
         let fate = match verdict {
             Verdict::Reject { .. } => Fate::Refused,
             Verdict::Original { .. } => Fate::Original,
-            Verdict::Passes {
-                dwords: len,
-                patches: 0,
-            } => {
+            Verdict::Unchanged(len) => {
                 self.execute(engine, &batch[..len]);
                 Fate::Copied
             }
-            Verdict::Passes { .. } => panic!("it patches nothing: {batch:x?}"),
+            Verdict::Copy(_) => panic!("it changes nothing: {batch:x?}"),
         };
         self.tally.fates[fate as usize] += 1;
     }

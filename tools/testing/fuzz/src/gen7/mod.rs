@@ -167,15 +167,12 @@ fn judge(engine: Engine, batch: &[u32]) -> Fate {
                 _ => Fate::Original,
             }
         }
-        Verdict::Passes {
-            dwords: len,
-            patches: 0,
-        } => {
+        Verdict::Unchanged(len) => {
             assert_eq!(outcome, Outcome::Privileged(len), "{}", say());
             oracle().audit(engine, &batch[..len]);
             Fate::Copied
         }
-        Verdict::Passes { .. } => panic!("it patches nothing: {}", say()),
+        Verdict::Copy(_) => panic!("it changes nothing: {}", say()),
     };
     part(checker, batch, verdict);
     fate

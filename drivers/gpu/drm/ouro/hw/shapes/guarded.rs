@@ -5,7 +5,7 @@
 
 use super::Memory;
 use crate::{
-    checker::{Checker, Patch, Placed, Plan, Resolve, Verdict},
+    checker::{Checker, Placed, Plan, Resolve, Verdict},
     engine::{
         Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, StatusPage, Submission,
         Switch,
@@ -47,7 +47,8 @@ struct Guarded(bool);
 struct Sets;
 
 impl Checker for Sets {
-    fn check(&self, stream: &[u32], objects: &dyn Resolve, _: &mut [Patch]) -> Verdict {
+    fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict {
+        assert!(out.is_empty(), "it fills in nothing");
         let mut at = 0;
         loop {
             let Some(header) = stream.get(at) else {
@@ -57,7 +58,7 @@ impl Checker for Sets {
                 };
             };
             match header & 0xff00_0000 {
-                op::END => return Verdict::unchanged(at + 1),
+                op::END => return Verdict::Unchanged(at + 1),
                 op::SET if header & 0xff_ffff == ALLOWED => at += 2,
                 op::STORE => at += 2,
                 op::SET | op::CALL => return Verdict::Original { at, rule: "set" },
@@ -214,10 +215,7 @@ impl Core {
                     goes_on: len < stream.len(),
                 };
                 match checker.check(&copy, &placed, &mut []).plan(self.confines) {
-                    Plan::Copy {
-                        dwords: len,
-                        patches: 0,
-                    } => {
+                    Plan::Unchanged(len) => {
                         self.copies.set(self.copies.get() + 1);
                         self.memory.put(COPY_AT, &copy[..len]);
                         Batch {
@@ -231,7 +229,7 @@ impl Core {
                         object
                     }
                     Plan::Refuse { at, .. } => return Err(at),
-                    Plan::Copy { .. } => panic!("it patches nothing"),
+                    Plan::Patched(_) => panic!("it fills in nothing"),
                 }
             }
         };
