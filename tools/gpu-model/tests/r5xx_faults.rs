@@ -225,6 +225,21 @@ fn who_is_to_blame() {
     assert_eq!(rig.gpu.lints(), [(Rule::PrivilegedRegister, 1)]);
 }
 
+/// A header that an injected fault takes reads as zero: a write of MM_INDEX (§5.1) that the driver has not passed. The
+/// next program has no excuse.
+#[test]
+fn a_torn_stream() {
+    const NOP: u32 = 3 << 30 | 0x10 << 8;
+    let rig = Rig::new();
+    rig.gpu
+        .inject(Fault::once(Kind::PageFault).on("cp").after(2));
+    rig.run_indirect(&[NOP, 7, NOP, 0]);
+    assert_eq!(rig.gpu.counter(Counter::PageFaults), 1);
+    assert_eq!(rig.gpu.lints(), []);
+    rig.run_indirect(&[type0(0, 1), 0]);
+    assert_eq!(rig.gpu.lints(), [(Rule::PrivilegedRegister, 1)]);
+}
+
 /// As a server makes it: all chips, on a thread, in real time.
 #[test]
 fn on_a_thread() {

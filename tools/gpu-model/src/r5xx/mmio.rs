@@ -152,7 +152,7 @@ impl Core {
                 self.unknown_write(offset);
                 return;
             }
-            Some(Class::Host) if self.notes.client => {
+            Some(Class::Host) if self.notes.client && !self.is_torn() => {
                 // What lets this pass is the driver.
                 self.notes.client = false;
                 self.notes.lint(Rule::PrivilegedRegister, || {

@@ -60,6 +60,8 @@ pub(crate) struct Stream {
     pub packet: Option<Packet>,
     /// Dwords that a condition skips.
     pub skip: u32,
+    /// An injected fault has taken one of its dwords: what follows is not what the driver passed.
+    torn: bool,
 }
 
 /// How the streams are fed.
@@ -164,7 +166,13 @@ impl Core {
         let at = s.base + 4 * u64::from(s.pos);
         s.pos += 1;
         self.before_access("cp");
+        self.cp.streams.all[level].torn |= self.mc.fail_next;
         Some(self.mc.read32(Unit::Indirect, at))
+    }
+
+    /// True if the running stream has lost a dword to an injected fault.
+    pub fn is_torn(&self) -> bool {
+        self.cp.streams.all[self.cp.streams.level].torn
     }
 
     /// True if the running stream is an indirect buffer that is used up.
