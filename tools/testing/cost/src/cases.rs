@@ -359,6 +359,6 @@ impl Submit for OnChecked {
         self.copy.copy_from_slice(black_box(&self.object));
         let copy = black_box(&self.copy);
         let verdict = RENDER.check(copy, &Placed { goes_on: false }, &mut []);
-        assert_eq!(verdict, Verdict::Unchanged(copy.len()));
+        assert_eq!(verdict, Verdict::unchanged(copy.len()));
     }
 }

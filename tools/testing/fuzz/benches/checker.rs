@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-//! What it costs to check a stream, beside what it costs to copy it: `cargo bench -p ouro-fuzz`.
+//! What it costs to check a stream and patch a copy of it, beside what it costs to copy it: `cargo bench -p
+//! ouro-fuzz`.
 //!
 //! The streams are those that Mesa's r300 has sent (`tools/testing/mesa/streams`), one after the other.
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use ouro_cross::recorded::{self, Recorded};
 use ouro_hw::{
-    checker::{Object, Resolve, Verdict},
+    checker::{Object, Patch, Resolve, Verdict},
     types::GpuAddr,
     Checker,
 };
@@ -31,11 +32,18 @@ impl Resolve for Objects<'_> {
     }
 }
 
-fn check(checker: &dyn Checker, streams: &[Recorded], out: &mut [u32]) {
+/// Checks all, and patches what is in `copy`.
+fn check(checker: &dyn Checker, streams: &[Recorded], list: &mut [Patch], copy: &mut [u32]) {
     for stream in streams {
         let objects = Objects(&stream.objects);
-        let verdict = checker.check(black_box(&stream.dwords), &objects, black_box(&mut *out));
-        assert_eq!(verdict, Verdict::Copy(stream.dwords.len()));
+        let verdict = checker.check(black_box(&stream.dwords), &objects, black_box(&mut *list));
+        let Verdict::Passes { dwords, patches } = verdict else {
+            panic!("refused: {verdict:?}");
+        };
+        let copy = black_box(&mut copy[..dwords]);
+        for Patch { at, value } in &list[..patches] {
+            copy[*at as usize] = *value;
+        }
     }
 }
 
@@ -64,13 +72,17 @@ fn checker(c: &mut Criterion) {
     let streams = recorded::r300();
     let dwords: usize = streams.iter().map(|s| s.dwords.len()).sum();
     let most = streams.iter().map(|s| s.dwords.len()).max();
-    let mut out = vec![0; most.unwrap_or(0)];
+    let most = most.unwrap_or(0);
+    let mut out = vec![0; most];
+    let mut list = vec![Patch::default(); Patch::most(most)];
     let mut group = c.benchmark_group("streams of r300");
     group.throughput(Throughput::Bytes(dwords as u64 * 4));
-    group.bench_function("check", |b| b.iter(|| check(checker, &streams, &mut out)));
+    group.bench_function("check", |b| {
+        b.iter(|| check(checker, &streams, &mut list, &mut out));
+    });
     group.bench_function("copy", |b| b.iter(|| copy(&streams, &mut out)));
     group.finish();
-    let checked = least(|| check(checker, &streams, &mut out));
+    let checked = least(|| check(checker, &streams, &mut list, &mut out));
     let copied = least(|| copy(&streams, &mut out));
     println!(
         "{} streams, {dwords} dwords: checked in {checked:.0} ns, copied in {copied:.0} ns: {:.1} times",

@@ -4,7 +4,8 @@
 
 use crate::card::topology;
 use crate::source::Source;
-use ouro_hw::checker::{Object, Resolve, Verdict};
+use ouro_cross::r5xx_machine::patched;
+use ouro_hw::checker::{Object, Patch, Resolve, Verdict};
 use ouro_hw::fence_regs::Tiling;
 use ouro_hw::types::GpuAddr;
 
@@ -54,15 +55,16 @@ fn passes(stream: &[u32], objects: &Objects) -> bool {
     let checker = topology().engines[0]
         .checker()
         .expect("this chip confines nobody");
-    let mut copy = vec![0; stream.len()];
-    match checker.check(stream, objects, &mut copy) {
-        Verdict::Copy(len) => {
-            assert_eq!(len, stream.len());
-            audit(&copy, objects);
-            // A copy that is too short is refused, not cut off.
-            let short = stream.len().saturating_sub(1);
-            let verdict = checker.check(stream, objects, &mut copy[..short]);
-            assert!(stream.is_empty() || matches!(verdict, Verdict::Reject { .. }));
+    let mut list = vec![Patch::default(); Patch::most(stream.len())];
+    match checker.check(stream, objects, &mut list) {
+        Verdict::Passes { dwords, patches } => {
+            assert_eq!(dwords, stream.len());
+            audit(&patched(stream, &list[..patches]), objects);
+            // With room for all but one patch it is refused: none is left out.
+            if let Some(fewer) = patches.checked_sub(1) {
+                let verdict = checker.check(stream, objects, &mut list[..fewer]);
+                assert!(matches!(verdict, Verdict::Reject { .. }));
+            }
             true
         }
         Verdict::Reject { at, .. } => {
@@ -86,9 +88,9 @@ fn objects(s: &mut Source<'_>) -> Objects {
 }
 
 /// Registers that a stream needs to draw and blit, beside any.
-const REGISTERS: [u32; 16] = [
+const REGISTERS: [u32; 20] = [
     0x4e28, 0x4e38, 0x4f20, 0x4f24, 0x4540, 0x4f5c, 0x1428, 0x142c, 0x1434, 0x1438, 0x143c, 0x146c,
-    0x43e4, 0x4e0c, 0x4104, 0x2134,
+    0x43e4, 0x4e0c, 0x4104, 0x2134, 0x4e4c, 0x4f18, 0x4f1c, 0x1720,
 ];
 /// Commands that pass, and some that do not.
 const COMMANDS: [u32; 14] = [
@@ -100,7 +102,7 @@ fn piece(s: &mut Source<'_>, stream: &mut Vec<u32>) {
     let count = s.below(6) as u32;
     match s.u8() % 8 {
         0..=2 => {
-            let register = REGISTERS[s.below(16) as usize];
+            let register = REGISTERS[s.below(20) as usize];
             stream.extend([register / 4, s.odd() as u32]);
         }
         3 => {

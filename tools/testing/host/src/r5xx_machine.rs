@@ -13,7 +13,7 @@ use gpu_model::{
     r5xx::{Chip as Model, R5xx, R5xxConfig, Real},
 };
 use ouro_hw::{
-    checker::{self, Resolve, Verdict},
+    checker::{self, Patch, Resolve, Verdict},
     chips::{self, Chip},
     engine::{Batch, Emit, EngineMemory, Privilege, StatusPage, Submission, Switch},
     fence_regs::Tiling,
@@ -41,6 +41,15 @@ const FIRST_ADDR: u32 = 0x10_0000;
 const MAX_STREAM: u32 = 64 * 1024;
 /// Steps of the longest run: a dword of a stream, or a row of a blit, is one at most.
 const STEPS: usize = 10_000_000;
+
+/// The copy of a stream that may run.
+pub fn patched(stream: &[u32], patches: &[Patch]) -> Vec<u32> {
+    let mut copy = stream.to_vec();
+    for Patch { at, value } in patches {
+        copy[*at as usize] = *value;
+    }
+    copy
+}
 
 /// Memory that the card can reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -432,12 +441,9 @@ impl R5xxMachine {
 
     /// Checks a stream. The copy that may run, or why there is none.
     pub fn check(&self, stream: &[u32], named: &Named) -> Result<Vec<u32>, Refusal> {
-        let mut copy = vec![0; stream.len()];
-        match self.checker().check(stream, named, &mut copy) {
-            Verdict::Copy(len) => {
-                copy.truncate(len);
-                Ok(copy)
-            }
+        let mut list = vec![Patch::default(); Patch::most(stream.len())];
+        match self.checker().check(stream, named, &mut list) {
+            Verdict::Passes { dwords, patches } => Ok(patched(&stream[..dwords], &list[..patches])),
             Verdict::Reject { at, rule } => Err(Refusal { at, rule }),
             verdict => panic!("nobody is confined: {verdict:?}"),
         }

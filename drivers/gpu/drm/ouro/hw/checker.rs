@@ -8,6 +8,7 @@
 //! check, so a process cannot change a batch between check and execution.
 
 use crate::{fence_regs::Tiling, types::GpuAddr};
+use static_assertions::const_assert_eq;
 
 /// The BO that a relocation names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,14 +54,36 @@ impl Resolve for Placed {
     }
 }
 
+/// A dword that has another value in the copy that runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Patch {
+    /// Index of the dword in the stream.
+    pub at: u32,
+    /// Its value in the copy.
+    pub value: u32,
+}
+
+const_assert_eq!(size_of::<Patch>(), 8);
+
+impl Patch {
+    /// Returns the number of patches that are enough for a stream of `dwords` dwords. In clients'
+    /// streams each has two dwords of its own: a relocation, or a packet that writes one register.
+    pub const fn most(dwords: usize) -> usize {
+        dwords / 2
+    }
+}
+
 /// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Run this many dwords of the copy that the checker wrote.
-    Copy(usize),
-    /// Run the first so many dwords of the stream unchanged, from memory that user space cannot
-    /// reach. The checker wrote nothing.
-    Unchanged(usize),
+    /// Run a copy of the first dwords of the stream, with the first patches of the checker's list,
+    /// from memory that user space cannot reach. Of two patches of one dword the later one counts.
+    Passes {
+        /// The number of dwords.
+        dwords: usize,
+        /// The number of patches.
+        patches: usize,
+    },
     /// Run the batch from its BO, without privilege: the hardware drops the commands that the batch
     /// may not use. The core refuses the batch if the chip does not confine batches, or there is no
     /// BO.
@@ -82,10 +105,13 @@ pub enum Verdict {
 /// What the core does with a checked batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Plan {
-    /// Run this many dwords of the checker's copy, with privilege.
-    Patched(usize),
-    /// Run this many dwords of the core's own copy, with privilege.
-    Unchanged(usize),
+    /// Run a copy with privilege.
+    Copy {
+        /// See [`Verdict::Passes`].
+        dwords: usize,
+        /// See [`Verdict::Passes`].
+        patches: usize,
+    },
     /// Run the batch from its BO, without privilege.
     Object,
     /// Refuse the batch because of this dword and rule.
@@ -98,10 +124,16 @@ pub enum Plan {
 }
 
 impl Verdict {
+    /// Returns the verdict to run the first so many dwords unchanged.
+    pub const fn unchanged(dwords: usize) -> Self {
+        let patches = 0;
+        Self::Passes { dwords, patches }
+    }
+
     /// Returns the dword and the rule that decided, if the batch does not pass.
     pub const fn reason(self) -> Option<(usize, &'static str)> {
         match self {
-            Verdict::Copy(_) | Verdict::Unchanged(_) => None,
+            Verdict::Passes { .. } => None,
             Verdict::Original { at, rule } | Verdict::Reject { at, rule } => Some((at, rule)),
         }
     }
@@ -110,8 +142,7 @@ impl Verdict {
     /// without privilege, and the hardware then confines it.
     pub const fn plan(self, confined: bool) -> Plan {
         match self {
-            Verdict::Copy(len) => Plan::Patched(len),
-            Verdict::Unchanged(len) => Plan::Unchanged(len),
+            Verdict::Passes { dwords, patches } => Plan::Copy { dwords, patches },
             Verdict::Original { .. } if confined => Plan::Object,
             Verdict::Original { at, rule } | Verdict::Reject { at, rule } => {
                 Plan::Refuse { at, rule }
@@ -122,13 +153,14 @@ impl Verdict {
 
 /// A command parser. Pure.
 pub trait Checker: Sync {
-    /// Checks `stream` and writes the copy to run, with addresses filled in, to `out`, which is at
-    /// least as long. Accepts or refuses the stream as a whole. The copy may run only behind the
-    /// engine's [`known_state`](crate::Engine::known_state), if it has one.
+    /// Checks `stream`, and writes to `patches`, from the first on, what differs in the copy to
+    /// run: addresses, mostly. Accepts or refuses the stream as a whole. The copy may run only
+    /// behind the engine's [`known_state`](crate::Engine::known_state), if it has one.
     ///
-    /// A checker that never patches ignores `out`, which may be empty, and returns
-    /// [`Verdict::Unchanged`].
-    fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict;
+    /// A stream that needs more patches than there is room for is refused: [`Patch::most`] are
+    /// enough for what clients send. A checker that never patches ignores the list, which may be
+    /// empty.
+    fn check(&self, stream: &[u32], objects: &dyn Resolve, patches: &mut [Patch]) -> Verdict;
 
     /// Returns the version of the rules, for uAPIs that report it; 0 elsewhere.
     fn version(&self) -> u8 {
@@ -145,18 +177,19 @@ mod tests {
         let at = 7;
         let original = Verdict::Original { at, rule: "r" };
         let refuse = Plan::Refuse { at, rule: "r" };
+        let (dwords, patches) = (3, 2);
+        let passes = Verdict::Passes { dwords, patches };
+        let copy = Plan::Copy { dwords, patches };
         for (verdict, confined, plan) in [
             (original, true, Plan::Object),
             (original, false, refuse),
             (Verdict::Reject { at, rule: "r" }, true, refuse),
             (Verdict::Reject { at, rule: "r" }, false, refuse),
-            (Verdict::Copy(3), true, Plan::Patched(3)),
-            (Verdict::Copy(3), false, Plan::Patched(3)),
-            (Verdict::Unchanged(3), true, Plan::Unchanged(3)),
-            (Verdict::Unchanged(3), false, Plan::Unchanged(3)),
+            (passes, true, copy),
+            (passes, false, copy),
         ] {
             assert_eq!(verdict.plan(confined), plan);
-            let passes = matches!(plan, Plan::Patched(_) | Plan::Unchanged(_));
+            let passes = matches!(plan, Plan::Copy { .. });
             assert_eq!(verdict.reason(), (!passes).then_some((7, "r")));
         }
     }

@@ -196,14 +196,14 @@ impl Exec {
                 );
             }
             match verdict.plan(self.gpu.hardware().topology().confines()) {
-                Plan::Unchanged(len) => {
-                    let copy = scratch.get(..len).ok_or(EINVAL)?;
-                    let shadow = pool.keep(copy, share, held_up.is_some())?;
+                Plan::Copy { dwords, patches: 0 } => {
+                    let copy = scratch.get(..dwords).ok_or(EINVAL)?;
+                    let shadow = pool.keep(copy, &[], share, held_up.is_some())?;
                     Ok(Some((shadow, size_of_val(copy) as u32)))
                 }
                 Plan::Object => Ok(None),
-                // A patched batch has no buffer here.
-                Plan::Refuse { .. } | Plan::Patched(_) => Err(EINVAL),
+                // There is no room for patches here.
+                Plan::Refuse { .. } | Plan::Copy { .. } => Err(EINVAL),
             }
         });
         match ready.map_err(|e| or_wait(e, dwords, held_up))? {

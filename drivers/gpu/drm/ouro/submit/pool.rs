@@ -18,6 +18,7 @@ use kernel::{
 };
 use ouro_core::slots::{self, Slots};
 use ouro_hw::{
+    checker::Patch,
     coherence::KernelUse,
     types::{GpuAddr, PAGE_SIZE},
 };
@@ -138,12 +139,14 @@ impl Pool {
         slots::may_take(own, count, pages.free) && has_room()
     }
 
-    /// Copies a client's batch to the pool; `held_up`: its request is blocked for as long as user
-    /// space likes. Errors: `ENOSPC` while the pool is full, or the client has its share of it;
-    /// `EINVAL` for a batch above the limit, `ENOMEM`.
+    /// Copies a client's batch to the pool, with the checker's patches; `held_up`: its request is
+    /// blocked for as long as user space likes. Errors: `ENOSPC` while the pool is full, or the
+    /// client has its share of it; `EINVAL` for a batch above the limit, or a patch outside;
+    /// `ENOMEM`.
     pub(crate) fn keep(
         self: &Arc<Self>,
         dwords: &[u32],
+        patches: &[Patch],
         share: &Arc<PoolShare>,
         held_up: bool,
     ) -> Result<Shadow> {
@@ -172,6 +175,14 @@ impl Pool {
             share: share.clone(),
         };
         self.backing.write_words(shadow.offset(), dwords)?;
+        for Patch { at, value } in patches {
+            let at = *at as usize;
+            if at >= dwords.len() {
+                return Err(EINVAL);
+            }
+            let at = shadow.offset() + at * size_of::<u32>();
+            self.backing.write_words(at, &[*value])?;
+        }
         Ok(shadow)
     }
 

@@ -9,7 +9,8 @@ use ouro_kernel::{lazy::LazyVec, resv::Slate, spare::Spare};
 use super::{exec::Entry, stream::Stream};
 use crate::gem::Object;
 
-/// Most BOs for which a client keeps memory: about 10 KiB, and for a stream of 16 KiB and its copy.
+/// Most BOs for which a client keeps memory: about 10 KiB, and for a stream of 16 KiB and its
+/// patches.
 const MOST: usize = 64;
 
 /// The memory.

@@ -2,13 +2,13 @@
 
 //! Command streams that are checked before they run, on chips that do not confine their clients.
 //!
-//! User space's dwords were copied once. The checker writes a second copy, with the BOs' addresses,
-//! and that one runs. It is written when the BOs are bound, and they stay bound until it has run:
-//! moving a BO waits for its fences.
+//! User space's dwords were copied once. Another copy of them, in the pool, gets the checker's
+//! patches, the BOs' addresses, and that one runs. It is written when the BOs are bound, and they
+//! stay bound until it has run: moving a BO waits for its fences.
 
 use kernel::{alloc::flags::GFP_KERNEL_ACCOUNT, device::Device, prelude::*, sync::Arc};
 use ouro_hw::{
-    checker::{self, Plan, Resolve},
+    checker::{self, Patch, Plan, Resolve},
     fence_regs::Tiling,
     Checker,
 };
@@ -35,8 +35,8 @@ pub(crate) struct Stream {
     pub(crate) names: LazyVec<Name>,
     /// Whether the stream itself says how BOs are tiled.
     pub(crate) knows_tiling: bool,
-    /// Room for the copy that the checker writes.
-    copy: LazyVec<u32>,
+    /// Room for the checker's patches.
+    patches: LazyVec<Patch>,
 }
 
 /// Answers the checker's questions about BOs.
@@ -66,14 +66,16 @@ impl Stream {
     /// Most dwords of a stream.
     pub(crate) const MAX_DWORDS: usize = Pool::MAX_DWORDS;
 
-    /// Makes room for the copy. Errors: `EINVAL` if the stream is empty or too long, `ENOMEM`.
+    /// Makes room for the patches. Errors: `EINVAL` if the stream is empty or too long, `ENOMEM`.
     pub(crate) fn begin(&mut self) -> Result {
         let len = self.dwords.len();
         if len == 0 || len > Self::MAX_DWORDS {
             return Err(EINVAL);
         }
-        if self.copy.len() < len {
-            self.copy.resize(len, 0, GFP_KERNEL_ACCOUNT)?;
+        let most = Patch::most(len);
+        if self.patches.len() < most {
+            self.patches
+                .resize(most, Patch::default(), GFP_KERNEL_ACCOUNT)?;
         }
         Ok(())
     }
@@ -83,8 +85,9 @@ impl Stream {
     pub(super) fn end(&mut self, most: usize) {
         self.dwords.clear();
         self.names.clear();
-        let dwords = self.dwords.capacity().max(self.copy.capacity());
-        if dwords > 64 * most || self.names.capacity() > most {
+        let patches = Patch::most(64 * most);
+        let is_large = self.dwords.capacity() > 64 * most || self.patches.capacity() > patches;
+        if is_large || self.names.capacity() > most {
             *self = Self::default();
         }
     }
@@ -108,14 +111,13 @@ impl Stream {
             knows_tiling: self.knows_tiling,
             objects,
         };
+        let list = self.patches.get_mut(..Patch::most(self.dwords.len()));
+        let list = list.ok_or(EINVAL)?;
         // The chip does not confine clients, so user space's own dwords never run.
-        let len = self.dwords.len();
-        let copy = self.copy.get_mut(..len).ok_or(EINVAL)?;
-        let verdict = checker.check(&self.dwords, &named, copy);
-        let copy = match verdict.plan(false) {
-            Plan::Patched(len) => self.copy.get(..len),
-            Plan::Unchanged(len) => self.dwords.get(..len),
-            Plan::Object => None,
+        let verdict = checker.check(&self.dwords, &named, list);
+        let (dwords, patches) = match verdict.plan(false) {
+            Plan::Copy { dwords, patches } => (self.dwords.get(..dwords), list.get(..patches)),
+            Plan::Object => (None, None),
             Plan::Refuse { at, rule } => {
                 let dword = self.dwords.get(at).copied().unwrap_or(0);
                 print::debug(
@@ -125,7 +127,8 @@ impl Stream {
                 return Err(EINVAL);
             }
         };
-        let copy = copy.ok_or(EINVAL)?;
-        Ok((pool.keep(copy, share, held_up)?, size_of_val(copy) as u32))
+        let dwords = dwords.ok_or(EINVAL)?;
+        let shadow = pool.keep(dwords, patches.ok_or(EINVAL)?, share, held_up)?;
+        Ok((shadow, size_of_val(dwords) as u32))
     }
 }

@@ -130,11 +130,14 @@ impl CopyMachine {
         let fate = match verdict {
             Verdict::Reject { .. } => Fate::Refused,
             Verdict::Original { .. } => Fate::Original,
-            Verdict::Unchanged(len) => {
+            Verdict::Passes {
+                dwords: len,
+                patches: 0,
+            } => {
                 self.execute(engine, &batch[..len]);
                 Fate::Copied
             }
-            Verdict::Copy(_) => panic!("it changes nothing: {batch:x?}"),
+            Verdict::Passes { .. } => panic!("it patches nothing: {batch:x?}"),
         };
         self.tally.fates[fate as usize] += 1;
     }

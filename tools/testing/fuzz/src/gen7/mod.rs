@@ -167,12 +167,15 @@ fn judge(engine: Engine, batch: &[u32]) -> Fate {
                 _ => Fate::Original,
             }
         }
-        Verdict::Unchanged(len) => {
+        Verdict::Passes {
+            dwords: len,
+            patches: 0,
+        } => {
             assert_eq!(outcome, Outcome::Privileged(len), "{}", say());
             oracle().audit(engine, &batch[..len]);
             Fate::Copied
         }
-        Verdict::Copy(_) => panic!("it changes nothing: {}", say()),
+        Verdict::Passes { .. } => panic!("it patches nothing: {}", say()),
     };
     part(checker, batch, verdict);
     fate

@@ -3,7 +3,7 @@
 
 use super::{op, Memory, Parser};
 use crate::{
-    checker::{Checker, Object, Plan, Resolve, Verdict},
+    checker::{Checker, Object, Patch, Plan, Resolve, Verdict},
     engine::{
         Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, StatusPage, Submission,
         Switch,
@@ -132,8 +132,8 @@ fn reject(at: usize) -> Verdict {
 static STORES: Stores = Stores;
 
 impl Checker for Stores {
-    fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict {
-        let mut at = 0;
+    fn check(&self, stream: &[u32], objects: &dyn Resolve, patches: &mut [Patch]) -> Verdict {
+        let (mut at, mut patched) = (0, 0);
         while let Some(header) = stream.get(at) {
             let len = match header & 0xff00_0000 {
                 op::NOOP => 1,
@@ -141,25 +141,30 @@ impl Checker for Stores {
                 op::STATE | op::STORE_STATE => 2,
                 _ => return reject(at),
             };
-            let (Some(from), Some(to)) = (stream.get(at..at + len), out.get_mut(at..at + len))
-            else {
+            let Some(command) = stream.get(at..at + len) else {
                 return reject(at);
             };
-            to.copy_from_slice(from);
             if let (op::STORE | op::STORE_STATE, Some(place)) =
-                (header & 0xff00_0000, to.get_mut(1))
+                (header & 0xff00_0000, command.get(1))
             {
                 let offset = u64::from(*place & 0xffff);
-                match objects.object(*place >> 16) {
-                    Some(object) if offset + 4 <= object.bytes => {
-                        *place = (object.addr.0 + offset) as u32;
-                    }
-                    _ => return reject(at),
-                }
+                let object = objects.object(*place >> 16);
+                let object = object.filter(|object| offset + 4 <= object.bytes);
+                let (Some(object), Some(patch)) = (object, patches.get_mut(patched)) else {
+                    return reject(at);
+                };
+                *patch = Patch {
+                    at: at as u32 + 1,
+                    value: (object.addr.0 + offset) as u32,
+                };
+                patched += 1;
             }
             at += len;
         }
-        Verdict::Copy(at)
+        Verdict::Passes {
+            dwords: at,
+            patches: patched,
+        }
     }
 }
 
@@ -310,15 +315,18 @@ impl<'a> Core<'a> {
 
     /// A client's request: checked, copied, run to its end.
     fn exec(&mut self, stream: &[u32], objects: &Objects) -> Result<(), usize> {
-        let mut copy = vec![0; stream.len()];
+        let mut list = vec![Patch::default(); Patch::most(stream.len())];
         let checker = self.engine.checker().expect("this chip has no checker");
-        let len = match checker.check(stream, objects, &mut copy).plan(false) {
-            Plan::Patched(len) => len,
+        let (len, patches) = match checker.check(stream, objects, &mut list).plan(false) {
+            Plan::Copy { dwords, patches } => (dwords, &list[..patches]),
             Plan::Refuse { at, .. } => return Err(at),
             plan => panic!("this chip does not copy batches: {plan:?}"),
         };
         let shadow = self.page();
-        self.memory.put(shadow, &copy[..len]);
+        self.memory.put(shadow, &stream[..len]);
+        for patch in patches {
+            self.memory.put(shadow + 4 * patch.at, &[patch.value]);
+        }
 
         self.seqno = self.seqno.next();
         let request = Emit {

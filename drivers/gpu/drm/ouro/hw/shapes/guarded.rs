@@ -5,7 +5,7 @@
 
 use super::Memory;
 use crate::{
-    checker::{Checker, Placed, Plan, Resolve, Verdict},
+    checker::{Checker, Patch, Placed, Plan, Resolve, Verdict},
     engine::{
         Batch, Emit, Engine, EngineDesc, EngineMemory, PortKind, Privilege, StatusPage, Submission,
         Switch,
@@ -47,8 +47,7 @@ struct Guarded(bool);
 struct Sets;
 
 impl Checker for Sets {
-    fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict {
-        assert!(out.is_empty(), "it fills in nothing");
+    fn check(&self, stream: &[u32], objects: &dyn Resolve, _: &mut [Patch]) -> Verdict {
         let mut at = 0;
         loop {
             let Some(header) = stream.get(at) else {
@@ -58,7 +57,7 @@ impl Checker for Sets {
                 };
             };
             match header & 0xff00_0000 {
-                op::END => return Verdict::Unchanged(at + 1),
+                op::END => return Verdict::unchanged(at + 1),
                 op::SET if header & 0xff_ffff == ALLOWED => at += 2,
                 op::STORE => at += 2,
                 op::SET | op::CALL => return Verdict::Original { at, rule: "set" },
@@ -215,7 +214,10 @@ impl Core {
                     goes_on: len < stream.len(),
                 };
                 match checker.check(&copy, &placed, &mut []).plan(self.confines) {
-                    Plan::Unchanged(len) => {
+                    Plan::Copy {
+                        dwords: len,
+                        patches: 0,
+                    } => {
                         self.copies.set(self.copies.get() + 1);
                         self.memory.put(COPY_AT, &copy[..len]);
                         Batch {
@@ -229,7 +231,7 @@ impl Core {
                         object
                     }
                     Plan::Refuse { at, .. } => return Err(at),
-                    Plan::Patched(_) => panic!("it fills in nothing"),
+                    Plan::Copy { .. } => panic!("it patches nothing"),
                 }
             }
         };

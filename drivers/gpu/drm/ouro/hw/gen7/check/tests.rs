@@ -21,7 +21,10 @@ fn check(engine: &Tables, batch: &[u32]) -> Verdict {
 fn passes(engine: &Tables, commands: &[u32]) -> bool {
     let batch = [commands, &[END]].concat();
     match check(engine, &batch) {
-        Verdict::Unchanged(len) => {
+        Verdict::Passes {
+            dwords: len,
+            patches: 0,
+        } => {
             assert_eq!(len, batch.len(), "{commands:x?}");
             true
         }
@@ -43,9 +46,9 @@ const ALL: [&Tables; 3] = [&RENDER, &VIDEO, &BLITTER];
 #[test]
 fn an_end_is_enough_and_nothing_behind_it_counts() {
     for engine in ALL {
-        assert_eq!(check(engine, &[END]), Verdict::Unchanged(1));
+        assert_eq!(check(engine, &[END]), Verdict::unchanged(1));
         // A client that no engine has follows the end.
-        assert_eq!(check(engine, &[0, END, 0xe000_0000]), Verdict::Unchanged(2));
+        assert_eq!(check(engine, &[0, END, 0xe000_0000]), Verdict::unchanged(2));
         assert_eq!(engine.version(), 10);
     }
 }
@@ -122,7 +125,7 @@ fn a_part_of_a_batch_without_its_end_runs_as_it_is() {
         let cut = [0, 0x1000_0002, 0];
         assert_eq!(check_part(engine, &cut, true), original(1, "length"));
         // The contents of the part are checked.
-        assert_eq!(check_part(engine, &[0, END], true), Verdict::Unchanged(2));
+        assert_eq!(check_part(engine, &[0, END], true), Verdict::unchanged(2));
         let client = check_part(engine, &[0xe000_0000], true);
         assert!(matches!(client, Verdict::Reject { at: 0, .. }));
     }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::{
+    checker::{Placed, Verdict},
     engine::{EngineMemory, Submission, WatchdogLimits},
     gen7::{GT1, GT2},
     generation::{DeviceError, Events, Generation, Layout, ResetScope, Translation},
@@ -198,11 +199,11 @@ fn engines_say_that_they_are_reset_alone() {
     // Each engine has its own rules: MFX_WAIT is the video engine's, PIPELINE_SELECT and
     // MI_PREDICATE the render engine's.
     let passes = |e: &RingEngine, command| {
-        let placed = crate::checker::Placed { goes_on: false };
+        let placed = Placed { goes_on: false };
         let verdict = e
             .checker()
             .map(|c| c.check(&[command, 0x0500_0000], &placed, &mut []));
-        verdict == Some(crate::checker::Verdict::Unchanged(2))
+        verdict == Some(Verdict::unchanged(2))
     };
     assert_eq!(RINGS.map(|e| passes(e, 0x6904_0000)), [true, false, false]);
     assert_eq!(RINGS.map(|e| passes(e, 0x6800_0000)), [false, false, true]);

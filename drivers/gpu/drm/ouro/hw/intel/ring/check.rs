@@ -17,7 +17,7 @@
 //! The checker allocates nothing; its time is proportional to the size of the batch.
 
 use crate::{
-    checker::{Checker, Resolve, Verdict},
+    checker::{Checker, Patch, Resolve, Verdict},
     intel::{blt, mi::REGISTER},
 };
 
@@ -336,7 +336,7 @@ impl Tables {
 }
 
 impl Checker for Tables {
-    fn check(&self, stream: &[u32], objects: &dyn Resolve, _out: &mut [u32]) -> Verdict {
+    fn check(&self, stream: &[u32], objects: &dyn Resolve, _: &mut [Patch]) -> Verdict {
         let short = |at, rule| match objects.goes_on() {
             true => Verdict::Original { at, rule },
             false => Verdict::Reject { at, rule },
@@ -349,7 +349,7 @@ impl Checker for Tables {
             };
             if *header == BATCH_END {
                 return match doubt {
-                    None => Verdict::Unchanged(at.wrapping_add(1)),
+                    None => Verdict::unchanged(at.wrapping_add(1)),
                     Some((at, rule)) => Verdict::Original { at, rule },
                 };
             }

@@ -75,11 +75,11 @@ impl Stream {
     }
 
     pub(super) fn check_by(&self, checker: &Streams, objects: &Objects) -> Result<Vec<u32>, usize> {
-        let mut out = vec![0xdead_beef; self.0.len()];
-        match checker.check(&self.0, objects, &mut out) {
-            Verdict::Copy(len) => {
-                assert_eq!(len, out.len());
-                Ok(out)
+        let mut list = vec![Patch::default(); Patch::most(self.0.len())];
+        match checker.check(&self.0, objects, &mut list) {
+            Verdict::Passes { dwords, patches } => {
+                assert_eq!(dwords, self.0.len());
+                Ok(patched(&self.0, &list[..patches]))
             }
             Verdict::Reject { at, .. } => Err(at),
             verdict => panic!("nothing is confined: {verdict:?}"),
@@ -92,8 +92,8 @@ impl Stream {
     }
 
     pub(super) fn refusal_by(&self, checker: &Streams, bytes: &[u64]) -> Option<&'static str> {
-        let mut out = vec![0; self.0.len()];
-        match checker.check(&self.0, &objects(bytes), &mut out) {
+        let mut list = vec![Patch::default(); Patch::most(self.0.len())];
+        match checker.check(&self.0, &objects(bytes), &mut list) {
             Verdict::Reject { rule, .. } => Some(rule),
             _ => None,
         }
@@ -102,6 +102,18 @@ impl Stream {
     pub(super) fn passes(&self, bytes: &[u64]) -> bool {
         self.check(&objects(bytes)).is_ok()
     }
+}
+
+/// Returns the copy that runs.
+pub(super) fn patched(stream: &[u32], patches: &[Patch]) -> Vec<u32> {
+    let mut copy = stream.to_vec();
+    let mut places: Vec<u32> = patches.iter().map(|patch| patch.at).collect();
+    places.sort_unstable();
+    assert!(places.windows(2).all(|w| w[0] < w[1]), "two of one dword");
+    for patch in patches {
+        copy[patch.at as usize] = patch.value;
+    }
+    copy
 }
 
 pub(super) fn new() -> Stream {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Registers of targets, which are not pipelined with draws.
 //!
-//! AMD's page of `RB3D_COLOROFFSET`: "The cache must be empty before this is changed"; its guide of
-//! R3xx calls those of the resolve unpipelined, and Mesa's r300 treats all of [`units`] so. A write
-//! takes effect at once: pixels of an earlier draw that are in flight or in a cache would go to a
-//! target that was not checked for them. So behind a draw such a write needs a flush of the unit's
-//! cache, and behind that a wait for an idle and clean 3D engine. (Upstream's checker does not ask
-//! for it: weakness 35.)
+//! AMD's page of `RB3D_COLOROFFSET`: "The cache must be empty before this is changed"; its guide
+//! of R3xx calls those of the resolve unpipelined, and Mesa's r300 treats all of [`units`] and
+//! `ZB_BW_CNTL` so. A write takes effect at once: pixels of an earlier draw that are in flight or
+//! in a cache would go to a target that was not checked for them. So behind a draw such a write
+//! needs a flush of the unit's cache, and behind that a wait for an idle and clean 3D engine.
+//! (Upstream's checker does not ask for it: weakness 35.)
 //!
 //! A stream begins with nothing in flight, since each request ends with these flushes.
 
-use super::{super::regs, registers::Work, require, slot, state::State, targets, Checked, Refused};
+use super::{super::regs, registers::Work, require, slot, state::State, Checked, Refused};
 
 /// The units that write pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,46 +49,40 @@ pub(super) const fn units(slot: u8) -> Units {
         slot::COLOUR_CONTROL => Units::COLOUR,
         // COLORPITCH, of four, AARESOLVE_PITCH, AARESOLVE_CTL.
         slot::COLOUR_PITCH..=slot::RESOLVE => Units::COLOUR,
-        // ZB_FORMAT, ZB_BW_CNTL, ZB_DEPTHPITCH.
-        slot::DEPTH_FORMAT..=slot::DEPTH_PITCH => Units::DEPTH,
+        // ZB_BW_CNTL is in [`State::write`].
+        slot::DEPTH_FORMAT | slot::DEPTH_PITCH => Units::DEPTH,
         _ => Units::NONE,
     }
 }
 
-/// `RB3D_DSTCACHE_CTLSTAT`: dirty lines are written.
+/// [`slot::COLOUR_CACHE`]: dirty lines are written.
 const COLOUR_FLUSH: u32 = 1 << 1;
-/// `ZB_ZCACHE_CTLSTAT`: the same.
+/// [`slot::DEPTH_CACHE`]: the same.
 const DEPTH_FLUSH: u32 = 1 << 0;
 
 /// Returns whether a write to the register may end what is in flight.
 pub(super) const fn ends(register: u32) -> bool {
-    matches!(
-        register,
-        regs::RB3D_DSTCACHE_CTLSTAT | regs::ZB_ZCACHE_CTLSTAT | regs::WAIT_UNTIL
-    )
+    register == regs::WAIT_UNTIL
 }
 
 impl State {
     /// Marks the pixels of a draw as in flight.
     pub(super) fn begin_draw(&mut self) {
         self.in_flight = Units::BOTH;
-        self.flushed = Units::NONE;
+        self.kept.set(slot::COLOUR_CACHE, 0);
+        self.kept.set(slot::DEPTH_CACHE, 0);
         self.work = Work::DRAWING;
     }
 
-    /// Writes one of the registers that [end](ends) what is in flight.
-    pub(super) fn flush(&mut self, register: u32, value: u32) {
-        match register {
-            regs::RB3D_DSTCACHE_CTLSTAT => self.flushed.colour |= value & COLOUR_FLUSH != 0,
-            regs::ZB_ZCACHE_CTLSTAT => self.flushed.depth |= value & DEPTH_FLUSH != 0,
-            _ if value & regs::WAIT_3D_IDLECLEAN != 0 => {
-                self.in_flight.colour &= !self.flushed.colour;
-                self.in_flight.depth &= !self.flushed.depth;
-                if self.in_flight == Units::NONE {
-                    self.work = Work::IDLE;
-                }
-            }
-            _ => {}
+    /// Writes `WAIT_UNTIL`. Of the flushes of a cache since the draw, the last write counts.
+    pub(super) fn wait(&mut self, value: u32) {
+        if value & regs::WAIT_3D_IDLECLEAN == 0 {
+            return;
+        }
+        self.in_flight.colour &= self.kept.get(slot::COLOUR_CACHE) & COLOUR_FLUSH == 0;
+        self.in_flight.depth &= self.kept.get(slot::DEPTH_CACHE) & DEPTH_FLUSH == 0;
+        if self.in_flight == Units::NONE {
+            self.work = Work::IDLE;
         }
     }
 
@@ -101,10 +95,7 @@ impl State {
     pub(super) fn keep_when_idle(&mut self, register: u32, value: u32) -> Checked<()> {
         let rule = self.rules.at(register / 4);
         let slot = rule.slot();
-        // Without this bit the depth unit writes nothing in place of colour: it can be cleared at
-        // any time, which Mesa's r300 does.
-        let cleared = slot == slot::BANDWIDTH && value & targets::CLEARS_COLOUR == 0;
-        if self.kept.get(slot) != value && !cleared {
+        if self.kept.get(slot) != value {
             self.require_idle(units(slot))?;
         }
         require(rule.keep(value, &mut self.kept, Work::IDLE), Refused::Bits)
@@ -224,10 +215,30 @@ mod tests {
             let write = new().set(register, &[value]);
             assert_eq!(behind(&[], &write), None, "{register:x}");
         }
-        // The unit of depth stops to write in place of colour.
-        let clears = new().set(0x4f1c, &[1 << 5]).and(target());
-        let ends = clears.and(new().set(0x4f1c, &[0]));
-        assert_eq!(ends.refusal(&[TARGET]), None);
+    }
+
+    /// The depth unit may stop to write in place of colour at any time, but not begin.
+    #[test]
+    fn weakness_35_clears_of_colour_do_not_begin_below_a_draw_in_flight() {
+        // 64 by 64 pixels of four bytes, colour and depth, both of macro tiles.
+        let clears = target().set(0x4e38, &[6 << 21 | 1 << 16 | 64]);
+        let clears = clears.set(0x4f10, &[2]).set(0x4f00, &[2]);
+        let clears = clears.set(0x4f20, &[0]).object(2);
+        let clears = clears.set(0x4f24, &[1 << 16 | 64]);
+        let behind = |before: u32, writes: Stream| {
+            let stream = clears.clone().set(0x4f1c, &[before]).and(draw());
+            stream.and(writes).refusal(&[TARGET, 48, TARGET])
+        };
+        let write = |value: u32| new().set(0x4f1c, &[value]);
+        assert_eq!(behind(1 << 5, write(1 << 5)), None);
+        assert_eq!(behind(1 << 5, write(0)), None);
+        assert_eq!(behind(0, write(1 << 5)), Some("draw-in-flight"));
+        let both = write(0).and(write(1 << 5));
+        assert_eq!(behind(1 << 5, both), Some("draw-in-flight"));
+        // §5.1: register 4F1C is 13C7h; bit 15 for both values.
+        let both = Stream(std::vec![0x1_93c7, 0, 1 << 5]);
+        assert_eq!(behind(1 << 5, both), Some("draw-in-flight"));
+        assert_eq!(behind(0, idle().and(write(1 << 5))), None);
     }
 
     /// Flushes in packets of several registers, and of one register over and over.
@@ -242,7 +253,9 @@ mod tests {
         let wait = || Stream(std::vec![0x5c8, 1 << 17]);
         // 4E48 and 4E4C; 4E4C twice; a value that looks like a flush, in a command.
         assert!(passes(Stream(std::vec![0x1_1392, 0, 2]).and(wait())));
-        assert!(passes(Stream(std::vec![0x1_9393, 2, 0]).and(wait())));
+        assert!(passes(Stream(std::vec![0x1_9393, 0, 2]).and(wait())));
+        // The last write counts, since only that one is kept.
+        assert!(!passes(Stream(std::vec![0x1_9393, 2, 0]).and(wait())));
         assert!(!passes(
             Stream(std::vec![0xc001_1000, 0x1393, 2]).and(wait())
         ));
@@ -256,5 +269,11 @@ mod tests {
         assert!(format(Stream(std::vec![0x1_13c5, 0, 1])));
         // Without a wait.
         assert!(!passes(Stream(std::vec![0x1393, 2])));
+        // Those before the draw are not of its pixels, of either unit.
+        for write in [write.clone(), new().set(0x4f10, &[2])] {
+            let all = target().and(flushed(&[COLOUR, DEPTH])).and(draw());
+            let all = all.and(wait()).and(write);
+            assert_eq!(all.refusal(&[TARGET, 48, 64]), Some("draw-in-flight"));
+        }
     }
 }

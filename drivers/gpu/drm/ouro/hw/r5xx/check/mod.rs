@@ -2,10 +2,11 @@
 //! The checker of command streams from user space.
 //!
 //! The chip has no protection: a command can write every register and, through the registers,
-//! access all memory. So the checker reads a stream packet by packet. It either makes a copy that
-//! may run, or refuses the whole stream. In the copy, every address is that of a BO in the client's
-//! list plus an offset inside the BO, and the checker has proved that all memory that a draw or a
-//! blit can access from there, with the register values at that point, is inside the BO.
+//! access all memory. So the checker reads a stream packet by packet. It either lists the patches
+//! that make a copy which may run, or refuses the whole stream. In the copy, every address is that
+//! of a BO in the client's list plus an offset inside the BO, and the checker has proved that all
+//! memory that a draw or a blit can access from there, with the register values at that point, is
+//! inside the BO.
 //!
 //! * Packets of type 0 write registers that [`registers`] and [`State::write`] list, and only the
 //!   listed bits. The registers that the proof depends on are kept in [`State`], which begins with
@@ -20,11 +21,10 @@
 //!   [`rectangles`], and the `NOP`, which carries relocations. None of them contains another stream
 //!   or writes a register indirectly. Type 1 is refused, type 2 is a filler.
 //! * A relocation is a `NOP` with one dword after the packet that needs it: the offset in dwords of
-//!   a record of four dwords in the client's list (digest §5.7). The copy has fillers in its place.
+//!   a record of four dwords in the client's list (digest §5.7). It is a `NOP` in the copy, too.
 //!
-//! The copy begins as the stream, and the dwords that differ are overwritten. Most packets of a
-//! stream write one register whose value is only kept: [`plain`] handles those, with one table
-//! lookup each.
+//! Most packets of a stream write one register whose value is only kept: [`plain`] handles those,
+//! with one table lookup each.
 //!
 //! [`surface`] computes the memory that rows of tiles take; [`targets`], [`textures`], [`vertices`]
 //! and [`blits`] check the accesses of their unit. The checker allocates nothing, and its time is
@@ -57,8 +57,8 @@ mod tests;
 mod textures;
 mod vertices;
 
-use super::packets::{CommandHeader, PacketType, RegisterHeader, FILLER};
-use crate::checker::{Checker, Object, Resolve, Verdict};
+use super::packets::{CommandHeader, PacketType, RegisterHeader};
+use crate::checker::{Checker, Object, Patch, Resolve, Verdict};
 use rectangles::Rectangles;
 use refused::{require, Checked, Refused};
 use registers::{Rules, Work, REGISTERS};
@@ -100,16 +100,16 @@ const RELOCATION_DWORDS: usize = 2;
 /// Dwords of a record in the client's list.
 const RECORD_DWORDS: u32 = 4;
 
-/// The stream and its copy. The position is passed from call to return instead, to keep it in a CPU
-/// register: each packet has to wait for it.
+/// The stream and its patches. The position is passed from call to return instead, to keep it in a
+/// CPU register: each packet has to wait for it.
 struct Cursor<'a> {
     stream: &'a [u32],
     objects: &'a dyn Resolve,
     /// Result of [`Resolve::stream_knows_tiling`].
     knows_tiling: bool,
-    /// The copy. It begins as the whole stream; the checker overwrites the dwords that differ. A
-    /// refused stream's copy is not used.
-    out: &'a mut [u32],
+    /// The dwords that differ in the copy: the first `patched`.
+    patches: &'a mut [Patch],
+    patched: usize,
 }
 
 impl<'a> Cursor<'a> {
@@ -119,23 +119,21 @@ impl<'a> Cursor<'a> {
         self.stream.get(at..end).ok_or(Refused::Truncated)
     }
 
-    /// Writes a dword of the copy.
+    /// Patches a dword.
     fn put(&mut self, at: usize, value: u32) -> Checked<()> {
-        *self.out.get_mut(at).ok_or(Refused::Truncated)? = value;
+        let patch = self.patches.get_mut(self.patched);
+        let at = at as u32;
+        *patch.ok_or(Refused::Patches)? = Patch { at, value };
+        self.patched = self.patched.wrapping_add(1);
         Ok(())
     }
 
     /// Resolves the relocation at `at`, behind the current packet.
-    fn object(&mut self, at: usize) -> Checked<Object> {
+    fn object(&self, at: usize) -> Checked<Object> {
         let packet = self.stream.get(at..).and_then(|rest| rest.first_chunk());
         let [header, place]: [u32; RELOCATION_DWORDS] = *packet.ok_or(Refused::Relocation)?;
         let names = header == RELOCATION && place.is_multiple_of(RECORD_DWORDS);
         require(names, Refused::Relocation)?;
-        let packet = self
-            .out
-            .get_mut(at..)
-            .and_then(|rest| rest.first_chunk_mut());
-        *packet.ok_or(Refused::Relocation)? = [FILLER; RELOCATION_DWORDS];
         let object = self.objects.object(place / RECORD_DWORDS);
         object.ok_or(Refused::Relocation)
     }
@@ -181,8 +179,8 @@ pub(super) static WITH_DEPTH_PIPES: Streams = Streams { depth_pipes: true };
 pub(super) static STREAMS: Streams = Streams { depth_pipes: false };
 
 impl Checker for Streams {
-    fn check(&self, stream: &[u32], objects: &dyn Resolve, out: &mut [u32]) -> Verdict {
-        self.check_with(plain, stream, objects, out)
+    fn check(&self, stream: &[u32], objects: &dyn Resolve, patches: &mut [Patch]) -> Verdict {
+        self.check_with(plain, stream, objects, patches)
     }
 }
 
@@ -198,20 +196,15 @@ impl Streams {
         skim: Skim,
         stream: &[u32],
         objects: &dyn Resolve,
-        out: &mut [u32],
+        patches: &mut [Patch],
     ) -> Verdict {
-        let Some(out) = out.get_mut(..stream.len()) else {
-            return reject(0, Refused::Truncated);
-        };
-        for (to, from) in out.iter_mut().zip(stream) {
-            *to = *from;
-        }
         let knows_tiling = objects.stream_knows_tiling();
         let mut cursor = Cursor {
             stream,
             objects,
             knows_tiling,
-            out,
+            patches,
+            patched: 0,
         };
         let mut state = State::new(self.depth_pipes, knows_tiling);
         let mut next = 0;
@@ -228,7 +221,10 @@ impl Streams {
         }
         // The request's own flushes follow.
         match state.masks.are_full() {
-            true => Verdict::Copy(stream.len()),
+            true => Verdict::Passes {
+                dwords: stream.len(),
+                patches: cursor.patched,
+            },
             false => reject(stream.len(), Refused::PipeMask),
         }
     }
@@ -256,23 +252,35 @@ fn plain(state: &mut State, stream: &[u32], mut at: usize) -> usize {
         kept, rules, work, ..
     } = state;
     let (rules, work) = (*rules, *work);
-    while let (Some(value), Some(header)) = (values.get(at), stream.get(at)) {
-        // A header with the register only: one dword follows (§5.1.1).
-        if (*header as usize) < REGISTERS {
-            if !rules.at(*header).keep(*value, kept, work) {
+    let packet = |at: usize| Some((*stream.get(at)?, *values.get(at)?));
+    while let Some((mut header, mut value)) = packet(at) {
+        // A header with the register only: one dword follows (§5.1.1). What follows that is looked
+        // at here, too: most are of this kind, and for the CPU it is a branch of its own.
+        if (header as usize) < REGISTERS {
+            if !rules.at(header).keep(value, kept, work) {
                 return at;
             }
             at = at.wrapping_add(2);
-            continue;
+            match packet(at) {
+                Some(next) => (header, value) = next,
+                None => return at,
+            }
+            if (header as usize) < REGISTERS {
+                if !rules.at(header).keep(value, kept, work) {
+                    return at;
+                }
+                at = at.wrapping_add(2);
+                continue;
+            }
         }
         // Two registers, or up to four: as above, the CPU can go on before it has computed the
         // count.
         let dwords = match header >> INDEX_BITS {
-            8 if keep::<2>(kept, rules, work, *header, stream, at) => 3,
-            16 if keep::<3>(kept, rules, work, *header, stream, at) => 4,
-            24 if keep::<4>(kept, rules, work, *header, stream, at) => 5,
+            8 if keep::<2>(kept, rules, work, header, stream, at) => 3,
+            16 if keep::<3>(kept, rules, work, header, stream, at) => 4,
+            24 if keep::<4>(kept, rules, work, header, stream, at) => 5,
             8 | 16 | 24 => return at,
-            _ => match pass(rules, work, *header, stream, at) {
+            _ => match pass(rules, work, header, stream, at) {
                 Some(dwords) => dwords,
                 None => return at,
             },

@@ -164,6 +164,10 @@ fn register() -> impl Strategy<Value = u32> {
             Just(0x208c),
             Just(0x16c0),
             Just(0x4e00),
+            Just(0x4e4c),
+            Just(0x4f18),
+            Just(0x4f1c),
+            Just(0x1720),
         ]
         .prop_map(|r| r / 4),
     ]
@@ -171,14 +175,17 @@ fn register() -> impl Strategy<Value = u32> {
 
 /// Registers that clients write with others in one packet, beginning in the midst of them, too
 /// (digest §3.5).
-const SHORT: [u32; 16] = [
+const SHORT: [u32; 20] = [
     0x2134, 0x2138, 0x4200, 0x43e0, 0x43e4, 0x4400, 0x44bc, 0x44c0, 0x46a4, 0x46ac, 0x4e00, 0x4e04,
-    0x4e38, 0x4e84, 0x4f00, 0x4f24,
+    0x4e38, 0x4e48, 0x4e4c, 0x4e84, 0x4f00, 0x4f14, 0x4f18, 0x4f24,
 ];
 
 /// A piece of a stream: mostly packets that mean something.
 fn piece() -> impl Strategy<Value = Vec<u32>> {
-    let value = || prop_oneof![Just(0u32), 0u32..0x4000, any::<u32>()];
+    // Flushes of colour and depth, a clear of colour along with depth, a wait for the 3D engine.
+    let known = [1u32, 2, 3, 0xa, 1 << 5, 1 << 17];
+    let known = proptest::sample::select(known.to_vec());
+    let value = move || prop_oneof![Just(0u32), known.clone(), 0u32..0x4000, any::<u32>()];
     let relocation = || (0u32..12).prop_map(|n| vec![0xc000_1000, n]);
     prop_oneof![
         4 => (register(), value()).prop_map(|(r, v)| vec![r, v]),
@@ -255,9 +262,13 @@ proptest! {
         for piece in pieces {
             let longer = [stream.clone(), piece].concat();
             let judged = |skim: Skim| {
-                let mut out = vec![0; longer.len()];
-                let verdict = STREAMS.check_with(skim, &longer, &all, &mut out);
-                (verdict, matches!(verdict, Verdict::Copy(_)).then_some(out))
+                let mut list = vec![Patch::default(); Patch::most(longer.len())];
+                let verdict = STREAMS.check_with(skim, &longer, &all, &mut list);
+                let copy = match verdict {
+                    Verdict::Passes { patches, .. } => Some(patched(&longer, &list[..patches])),
+                    _ => None,
+                };
+                (verdict, copy)
             };
             let (verdict, copy) = judged(plain);
             prop_assert_eq!(judged(|_, _, at| at), (verdict, copy.clone()), "{:x?}", longer);
@@ -272,8 +283,8 @@ proptest! {
         stream in proptest::collection::vec(any::<u32>(), 0..64),
         room in 0usize..64,
     ) {
-        let mut out = vec![0; room];
-        let _ = STREAMS.check(&stream, &objects(&[4096, 4096]), &mut out);
+        let mut list = vec![Patch::default(); room];
+        let _ = STREAMS.check(&stream, &objects(&[4096, 4096]), &mut list);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) enum Refused {
     PipeMask,
     /// A relocation is missing, or refers to no BO.
     Relocation,
+    /// The copy would differ from the stream in more dwords than any client's.
+    Patches,
     /// An offset outside its BO, or an address that does not fit into the field.
     Offset,
     /// A tiling that the BO or the format does not have.
@@ -69,6 +71,7 @@ impl Refused {
             Self::Bits => "register-bits",
             Self::PipeMask => "pipe-mask",
             Self::Relocation => "relocation",
+            Self::Patches => "patches",
             Self::Offset => "offset",
             Self::Tiling => "tiling",
             Self::Colour => "colour-target",

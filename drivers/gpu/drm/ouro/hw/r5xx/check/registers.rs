@@ -7,7 +7,8 @@
 //! a slot). Every other bit must be zero: reserved, unknown and harmful ones. Sources of the bits:
 //! digest §2.3 and §3.3 to §3.5, and AMD's register pages where the digest has none; that
 //! upstream's checker passes a bit (digest §5.7) is no reason. Registers that take a relocation,
-//! start an operation, or change in the copy are in [`State::write`](super::state::State::write).
+//! start an operation, wait, or change in the copy are in
+//! [`State::write`](super::state::State::write), and so are unpipelined ones behind a draw.
 //!
 //! Upstream's checker also passes these, which are not in the list: lines (1600 to 1608), queue
 //! sizes (4024), memory of compressed colour (4E54 to 4E7C), waits for the display (0218, 6538).
@@ -211,7 +212,7 @@ pub(super) const ROWS: &[Row] = &[
     (0x4e48, 0x4e48, FREE, NONE),
     // Flushes and frees the colour cache, which has no data of other clients: each request ends
     // with a flush. Not bit 4, which signals the command processor (digest §3.5).
-    (0x4e4c, 0x4e4c, FREE, 0xf),
+    (0x4e4c, 0x4e4c, slot::COLOUR_CACHE, 0xf),
     (0x4e50, 0x4e50, FREE, 0xf),
     (0x4e84, 0x4e84, slot::RESOLVED_PITCH, 0x3ffe),
     (0x4e88, 0x4e88, slot::RESOLVE, 7),
@@ -225,10 +226,11 @@ pub(super) const ROWS: &[Row] = &[
     (0x4f10, 0x4f10, slot::DEPTH_FORMAT, 0x1f),
     (0x4f14, 0x4f14, FREE, 1),
     // Same as 4E4C, for depth.
-    (0x4f18, 0x4f18, FREE, 3),
-    // ZB_BW_CNTL: clears colour along with depth. No hierarchies, compression or fast clears (0, 2
-    // to 4), whose memory is shared, and no other layout of six samples (17).
-    (0x4f1c, 0x4f1c, slot::BANDWIDTH, 1 << 5),
+    (0x4f18, 0x4f18, slot::DEPTH_CACHE, 3),
+    // ZB_BW_CNTL: `State::write` has the only bit, which clears colour along with depth. No
+    // hierarchies, compression or fast clears (0, 2 to 4), whose memory is shared, and no other
+    // layout of six samples (17).
+    (0x4f1c, 0x4f1c, slot::BANDWIDTH, NONE),
     (0x4f24, 0x4f24, slot::DEPTH_PITCH, DEPTH_PITCH),
     (0x4f28, 0x4f28, FREE, ALL),
     (0x4f30, 0x4f34, FREE, NONE),
@@ -264,7 +266,7 @@ pub(super) struct Work(u64);
 impl Work {
     /// Nothing is in flight.
     pub(super) const IDLE: Self = Self(ALWAYS);
-    /// A draw may be in flight: also those of unpipelined registers, flushes and waits.
+    /// A draw may be in flight: also those of unpipelined registers, and waits.
     pub(super) const DRAWING: Self = Self(ALWAYS | IN_FLIGHT);
 }
 

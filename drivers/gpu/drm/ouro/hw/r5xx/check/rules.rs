@@ -298,11 +298,25 @@ fn the_same_register_over_and_over_is_looked_at_each_time() {
 }
 
 #[test]
-fn a_copy_that_does_not_fit_is_refused() {
+fn a_stream_with_more_patches_than_there_is_room_for_is_refused() {
     let stream = target().0;
-    let mut out = vec![0; stream.len() - 1];
-    let verdict = STREAMS.check(&stream, &objects(&[TARGET]), &mut out);
-    assert!(matches!(verdict, Verdict::Reject { .. }));
+    let verdict = |room: usize| {
+        let mut list = vec![Patch::default(); room];
+        STREAMS.check(&stream, &objects(&[TARGET]), &mut list)
+    };
+    // Its only patch is the address of 4E28, behind two registers.
+    let rule = "patches";
+    assert_eq!(verdict(0), Verdict::Reject { at: 4, rule });
+    let (dwords, patches) = (stream.len(), 1);
+    assert_eq!(verdict(1), Verdict::Passes { dwords, patches });
+    // Bit 15: SC_HYPERZ_EN over and over, which no client writes twice: a patch for each dword.
+    let hierarchy = |times: u32| {
+        let mut all = vec![(times - 1) << 16 | 1 << 15 | (0x43a4 / 4)];
+        all.resize(1 + times as usize, 1);
+        Stream(all)
+    };
+    assert_eq!(hierarchy(1).refusal(&[]), None);
+    assert_eq!(hierarchy(2).refusal(&[]), Some("patches"));
 }
 
 #[test]

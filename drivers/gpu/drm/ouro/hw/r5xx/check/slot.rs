@@ -42,8 +42,12 @@ pub(super) const COLOUR_PITCH: u8 = CHANNELS + 1;
 pub(super) const RESOLVED_PITCH: u8 = COLOUR_PITCH + 4;
 /// `RB3D_AARESOLVE_CTL`.
 pub(super) const RESOLVE: u8 = RESOLVED_PITCH + 1;
+/// `RB3D_DSTCACHE_CTLSTAT`; zero since the last draw if it was not written.
+pub(super) const COLOUR_CACHE: u8 = RESOLVE + 1;
+/// `ZB_ZCACHE_CTLSTAT`; the same.
+pub(super) const DEPTH_CACHE: u8 = COLOUR_CACHE + 1;
 /// `ZB_CNTL`.
-pub(super) const DEPTH_CONTROL: u8 = RESOLVE + 1;
+pub(super) const DEPTH_CONTROL: u8 = DEPTH_CACHE + 1;
 /// `ZB_FORMAT`.
 pub(super) const DEPTH_FORMAT: u8 = DEPTH_CONTROL + 1;
 /// `ZB_BW_CNTL`.

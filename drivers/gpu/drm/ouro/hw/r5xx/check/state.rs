@@ -34,8 +34,6 @@ pub(super) struct State {
     pub(super) drawn: usize,
     /// The units that may have its pixels in flight.
     pub(super) in_flight: Units,
-    /// The units whose cache was flushed since.
-    pub(super) flushed: Units,
     /// Addresses of the four colour targets, of the resolve target, and of depth.
     pub(super) colours: [BoOffset; 4],
     pub(super) resolved: BoOffset,
@@ -68,7 +66,6 @@ impl State {
             work: Work::IDLE,
             drawn: 0,
             in_flight: Units::NONE,
-            flushed: Units::NONE,
             colours: [BoOffset::default(); 4],
             resolved: BoOffset::default(),
             depth: BoOffset::default(),
@@ -97,9 +94,9 @@ impl State {
     }
 
     /// Checks the dword at `at` of the stream, which is written to a register that needs further
-    /// work: it takes a relocation, starts an operation, or has another value in the copy. Or the
-    /// register is refused. The next relocation is at `next`; returns the place of the next
-    /// relocation that is not used yet.
+    /// work: it takes a relocation, starts an operation, waits for one or must not change during
+    /// one, or has another value in the copy. Or the register is refused. The next relocation is at
+    /// `next`; returns the place of the next relocation that is not used yet.
     pub(super) fn write(
         &mut self,
         register: u32,
@@ -150,15 +147,25 @@ impl State {
                 self.require_idle(Units::DEPTH)?;
                 self.tiled(slot::DEPTH_PITCH, 0, at, value, next, cursor)
             }
-            0x1720 | 0x4e4c | 0x4f18 => {
+            0x1720 => {
                 let rule = self.rules.at(register / 4);
                 let listed = rule.keep(value, &mut self.kept, Work::IDLE);
                 require(listed, Refused::Bits)?;
-                self.flush(register, value);
+                self.wait(value);
                 Ok(next)
             }
-            0x4020 | 0x4e00 | 0x4e38..=0x4e44 | 0x4e84 | 0x4e88 | 0x4f10 | 0x4f1c | 0x4f24 => {
+            0x4020 | 0x4e00 | 0x4e38..=0x4e44 | 0x4e84 | 0x4e88 | 0x4f10 | 0x4f24 => {
                 self.keep_when_idle(register, value)?;
+                Ok(next)
+            }
+            // Without the bit the depth unit writes nothing in place of colour: it can be cleared
+            // at any time, which Mesa's r300 does.
+            0x4f1c => {
+                require(value == targets::CLEARS_COLOUR, Refused::Bits)?;
+                if self.kept.get(slot::BANDWIDTH) != value {
+                    self.require_idle(Units::DEPTH)?;
+                }
+                self.kept.set(slot::BANDWIDTH, value);
                 Ok(next)
             }
             0x4f5c => {

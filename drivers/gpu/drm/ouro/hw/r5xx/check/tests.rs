@@ -14,15 +14,14 @@ pub(super) use super::by_hand::*;
 fn a_draw_passes_and_gets_its_addresses() {
     let stream = target().and(array()).and(list(3));
     let out = stream.check(&objects(&[TARGET, 48])).unwrap();
-    let filler = 0x8000_0000;
     #[rustfmt::skip]
     let expected = [
         0x10f9, 63 << 13 | 63,
         0x1383, 0xf,
-        // The first object's address; fillers for the relocation.
-        0x138a, 0x0100_0000, filler, filler,
+        // The first object's address; the relocation is a NOP (§5.2.1).
+        0x138a, 0x0100_0000, 0xc000_1000, 0,
         0x138e, 6 << 21 | 64,
-        0xc002_2f00, 1, 0x404, 0x0200_0000, filler, filler,
+        0xc002_2f00, 1, 0x404, 0x0200_0000, 0xc000_1000, 4,
         0xc000_3400, 3 << 16 | 2 << 4 | 4,
     ];
     assert_eq!(out, expected);
@@ -114,7 +113,8 @@ fn weakness_3_a_list_of_arrays_is_as_long_as_it_says() {
     // The copy has the documented length, and a filler.
     let stream = new().command(0x2f, &[1, 0x404, 16, 0]).object(0);
     let fill = 1 << 31;
-    let copy = [0xc002_2f00, 1, 0x404, address(0) + 16, fill, fill, fill];
+    let nop = [0xc000_1000, 0];
+    let copy = [0xc002_2f00, 1, 0x404, address(0) + 16, fill, nop[0], nop[1]];
     assert_eq!(stream.check(&objects(&[64])), Ok(copy.to_vec()));
     // An element of nothing.
     assert!(!new()
