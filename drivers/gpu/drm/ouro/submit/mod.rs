@@ -14,6 +14,7 @@ mod batch;
 pub(crate) mod busy;
 pub(crate) mod context;
 mod context_state;
+mod emitted;
 pub(crate) mod engine;
 pub(crate) mod evict;
 pub(crate) mod exec;
