@@ -357,6 +357,28 @@ fn a_probed_context_is_saved_and_goes_on_or_owes_an_answer() {
 }
 
 #[test]
+fn a_probed_context_is_saved_although_its_client_submits_on() {
+    let mut m = Dg2Machine::default();
+    let space = UserSpace::new(&mut m);
+    let spin = m.context_in(BCS, space.tree, 0, None);
+    let (page, program) = endless(&mut m, &space, true);
+    m.submit(spin, &Work::batch(program));
+    assert!(!m.run_for(SOME));
+    for _ in 0..5 {
+        let before = m.dword(page, 0);
+        m.submit(spin, &Work::default());
+        let loads = m.ports[BCS].sched.port().loads();
+        m.ports[BCS].sched.request_probe();
+        assert!(m.kick(BCS));
+        assert!(!m.run_for(SOME));
+        assert!(m.ports[BCS].sched.port().has_saved_since(loads));
+        assert!(m.dword(page, 0) > before, "it goes on from where it was");
+    }
+    assert_eq!(m.gpu.counter(Counter::LiteRestores), 0);
+    m.assert_lawful();
+}
+
+#[test]
 fn the_kernels_commands_are_not_interrupted() {
     // From the end of a batch to its interrupt nobody takes over: a load in between is taken behind it.
     let mut m = Dg2Machine::default();

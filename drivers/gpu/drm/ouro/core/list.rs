@@ -438,23 +438,27 @@ impl ListPort {
     /// twice. The engine may run contexts that it has besides, behind them.
     pub fn load(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
-        self.list(wanted, self.must_load(wanted, false))
+        self.list(wanted, self.must_load(wanted, false), None)
     }
 
     /// Does what [`load`](Self::load) does, and makes sure that nothing else runs behind `wanted`.
     pub fn load_only(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
-        self.list(wanted, self.must_load(wanted, true))
+        self.list(wanted, self.must_load(wanted, true), None)
     }
 
     /// Does what [`load`](Self::load) does, and also loads a list that the engine has already: the
-    /// preemption probe of the running context.
+    /// preemption probe of the running context. The engine saves that context, also if its tail is
+    /// new: a lite restore would save nothing.
     pub fn reload(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
-        self.list(wanted, !wanted.is_empty())
+        let first = wanted.first().map(|w| w.key);
+        let saved = first.filter(|key| self.loaded().has(*key));
+        self.list(wanted, !wanted.is_empty(), saved)
     }
 
-    fn list(&mut self, wanted: &[Wanted], must: bool) -> Option<Load> {
+    /// Makes a load of `wanted`. The context `saved` is restored as a whole.
+    fn list(&mut self, wanted: &[Wanted], must: bool, saved: Option<ContextKey>) -> Option<Load> {
         if self.is_loading || !must {
             return None;
         }
@@ -475,7 +479,7 @@ impl ListPort {
             *id = want.id;
             let mut listed = loaded.iter();
             let same = listed.any(|h| h.key == want.key && h.tail == want.tail);
-            let restore = want.fresh || same;
+            let restore = want.fresh || same || saved == Some(want.key);
             *entry = ListEntry {
                 descriptor: want.descriptor,
                 tail: want.tail,

@@ -95,6 +95,25 @@ fn what_runs_is_loaded_anew() {
 }
 
 #[test]
+fn a_probe_saves_what_runs_although_it_has_more_work() {
+    let mut port = ListPort::new(8, 12);
+    port.load(&[want(1, 8)]).unwrap();
+    port.event(&event(None, false, Some(1), true)).unwrap();
+    let loads = port.loads();
+    for n in 2..6 {
+        // Its client goes on submitting: each probe has a new tail.
+        assert_eq!(port.load(&[want(1, 8 * n)]), None, "it waits");
+        assert_eq!(tails(port.reload(&[want(1, 8 * n)])), [(1, 8 * n, true)]);
+        assert_eq!(port.given().count(), 0, "the save may write the old tail");
+        port.event(&event(Some(1), false, Some(1), true)).unwrap();
+        assert!(port.has_saved_since(loads));
+    }
+    assert_eq!(port.counts().lite_restores, 0);
+    // A context that the engine does not have needs no more than its first restore.
+    assert_eq!(tails(port.reload(&[want(3, 8)])), [(3, 8, false)]);
+}
+
+#[test]
 fn urgent_contexts_do_not_wait() {
     let mut port = ListPort::new(8, 12);
     port.load(&[want(1, 8), want(2, 8)]).unwrap();
