@@ -45,6 +45,28 @@ pub fn is_overdue(now: u64, emitted: u64, before: u64, micros: u32) -> bool {
     ran >= u64::from(micros).saturating_mul(1000)
 }
 
+/// The time that a request has run, as its limit counts it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Run {
+    /// Nanoseconds.
+    pub ran: u64,
+    /// Whether it had to end ([`Answer::ends`]) when it was last the oldest on its engine.
+    pub ends: bool,
+}
+
+impl Run {
+    /// The request is the oldest on its engine, and must end or not. One that must end from now on
+    /// has its whole limit, whatever it has run before. Other contexts may run between two ticks
+    /// that see it.
+    pub fn seen(self, ends: bool) -> Self {
+        let begins = ends && !self.ends;
+        Self {
+            ran: if begins { 0 } else { self.ran },
+            ends,
+        }
+    }
+}
+
 /// The state that changes while an engine works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Seen {
@@ -488,6 +510,39 @@ mod tests {
         assert!(w.tick(now, Some((Seqno(2), LIMIT)), LIMIT, answers(true)));
         let moves = at(0x1000);
         assert_eq!(w.look(now, &moves, LIMIT, answers(true)), Verdict::Endless);
+    }
+
+    #[test]
+    fn a_request_that_must_end_has_its_limit_although_others_run_in_between() {
+        let answers = |ends| answer(None).map(|a| Answer { ends, ..a });
+        // The hang check is off; the first one has run for 100 s.
+        let mut runs = [100_000, 0].map(|ms| Run {
+            ran: ms * 1_000_000,
+            ends: false,
+        });
+        let mut w = Watch::default();
+        let mut now = 100_000;
+        let found = loop {
+            let n = (now / 50 % 2) as usize;
+            let (ends, run) = (n == 0, &mut runs[n]);
+            *run = run.seen(ends);
+            let limit = if ends { LIMIT } else { u64::MAX };
+            let oldest = Some((Seqno(n as u32 + 1), run.ran / 1_000_000));
+            if w.tick(now, oldest, limit, answers(ends)) {
+                match w.look(now, &at(0x1000 + now), limit, answers(ends)) {
+                    Verdict::Fine => {}
+                    verdict => break (now, verdict),
+                }
+            }
+            run.ran += 50_000_000;
+            now += 50;
+        };
+        // Each has had the engine for half of the time.
+        assert_eq!(found, (106_000, Verdict::Endless));
+        // It need not end any more, and later must again.
+        let run = Run { ran: 7, ends: true };
+        assert_eq!((run.seen(true).ran, run.seen(false).ran), (7, 7));
+        assert_eq!(run.seen(false).seen(true).ran, 0);
     }
 
     #[test]

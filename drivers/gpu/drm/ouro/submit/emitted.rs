@@ -3,6 +3,7 @@
 //! The state of a request since its emission.
 
 use kernel::sync::atomic::{ordering, Atomic};
+use ouro_core::hang::Run;
 use ouro_hw::types::{RingOffset, Seqno};
 
 /// The state of a request since its emission. Only the engine's queue changes it, under its lock,
@@ -12,6 +13,8 @@ pub(super) struct Emitted {
     tail: Atomic<u32>,
     at: Atomic<u64>,
     ran: Atomic<u64>,
+    /// [`Run::ends`].
+    ends: Atomic<bool>,
     tried: Atomic<bool>,
     lost: Atomic<bool>,
     /// Zero: there is no limit.
@@ -25,6 +28,7 @@ impl Emitted {
             tail: Atomic::new(0),
             at: Atomic::new(0),
             ran: Atomic::new(0),
+            ends: Atomic::new(false),
             tried: Atomic::new(false),
             lost: Atomic::new(false),
             watched: Atomic::new(0),
@@ -66,6 +70,19 @@ impl Emitted {
 
     pub(super) fn set_ran(&self, ns: u64) {
         self.ran.store(ns, ordering::Relaxed);
+    }
+
+    /// The tick sees it as the oldest on its engine, and it must end or not. Returns for how many
+    /// nanoseconds it has run, as its limit counts it.
+    pub(super) fn seen(&self, ends: bool) -> u64 {
+        let run = Run {
+            ran: self.ran(),
+            ends: self.ends.load(ordering::Relaxed),
+        };
+        let Run { ran, ends } = run.seen(ends);
+        self.set_ran(ran);
+        self.ends.store(ends, ordering::Relaxed);
+        ran
     }
 
     /// Returns the watchdog limit of its batch, in microseconds.

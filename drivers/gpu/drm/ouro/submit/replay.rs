@@ -147,7 +147,8 @@ impl Engine {
         }
     }
 
-    /// Returns the oldest request that is emitted and not retired. Any context.
+    /// Returns the oldest request that is emitted and not retired, for the tick: if the request
+    /// must end from now on, what it has run before does not count. Any context.
     pub(crate) fn oldest(&self) -> Option<Oldest> {
         let mut queue = self.queue.lock();
         let (pressed, owes) = match &mut queue.port {
@@ -155,13 +156,12 @@ impl Engine {
             _ => (false, None),
         };
         let first = queue.port.first()?;
-        let ran = first.emitted.ran();
         Some(Oldest {
-            pressed,
-            owes,
             number: first.number(),
             revoked: first.context.as_ref().is_some_and(|c| c.is_revoked()),
-            ran,
+            ran: first.emitted.seen(pressed),
+            pressed,
+            owes,
         })
     }
 

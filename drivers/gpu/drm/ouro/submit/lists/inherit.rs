@@ -300,15 +300,10 @@ impl Lists {
         false
     }
 
-    /// Notes the context of a request here that is pressed. From the context's first such request
-    /// on, the request that it runs has its limit: what it has run before does not count.
+    /// Notes the context of a request here that is pressed.
     pub(in crate::submit) fn note_pressed(&mut self, at: u32, tracker: &Tracker) {
-        if !tracker.urgency.is_pressed() || self.roster.has(Set::Pressed, at) {
-            return;
-        }
-        self.roster.join(Set::Pressed, at);
-        if let Some(first) = self.context(at).and_then(|p| p.flight.iter().next()) {
-            first.emitted.set_ran(0);
+        if tracker.urgency.is_pressed() {
+            self.roster.join(Set::Pressed, at);
         }
     }
 
