@@ -156,9 +156,10 @@ pub(crate) struct Hardware {
     boost: Atomic<u32>,
     #[pin]
     gt: SpinLockIrq<Gt>,
-    /// Held while TLBs are invalidated, which a suspend waits for. Outside `waking`.
+    /// Held while a worker invalidates TLBs or reads errors, which a suspend waits for. Outside
+    /// `waking`.
     #[pin]
-    invalidating: Mutex<()>,
+    serving: Mutex<()>,
     /// Number of users that keep the device awake. Leaves and reaches zero only under `waking`.
     users: Atomic<i64>,
     /// Whether the system sleeps, or is about to: its registers must not be accessed. Written under
@@ -212,7 +213,7 @@ impl Hardware {
             gt <- new_spinlock_irq!(gt, "ouro_gt"),
             users: Atomic::new(0),
             suspended: Atomic::new(false),
-            invalidating <- new_mutex!((), "ouro_invalidating"),
+            serving <- new_mutex!((), "ouro_serving"),
             waking <- new_mutex!((), "ouro_waking"),
             acking <- new_spinlock_irq!((), "ouro_acking"),
             interrupts: Atomic::new(0),
@@ -400,6 +401,16 @@ impl Hardware {
         }
     }
 
+    /// Does what [`report_errors`](Self::report_errors) does, with the device kept awake for it.
+    /// Sleeps. Errors: those of [`get`](Self::get).
+    pub(crate) fn wake_to_report_errors(&self) -> Result {
+        let _serving = self.serving.lock();
+        self.get()?;
+        self.report_errors();
+        self.put();
+        Ok(())
+    }
+
     /// Returns and clears the errors and faults that the device has latched. The device must be
     /// awake. Process context.
     pub(crate) fn take_errors(&self) -> Report {
@@ -463,7 +474,7 @@ impl Hardware {
         if !generation.holds_entries() {
             return Ok(());
         }
-        let _invalidating = self.invalidating.lock();
+        let _serving = self.serving.lock();
         self.get()?;
         let done = generation.invalidate_tlbs(&self.hw(), &self.topology, &Waits);
         self.put();

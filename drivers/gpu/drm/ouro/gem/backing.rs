@@ -30,7 +30,9 @@ use ouro_kernel::{
     pages::{DmaMap, DmaPages, FewPages, Frame, Pages, Shmem},
     pci::DmaDevice,
     resv::Locked,
-    task, work,
+    task,
+    wait::Interruptible,
+    work,
 };
 
 use super::{
@@ -333,16 +335,16 @@ impl Backing {
     /// more. Sleeps; reservations may be held.
     ///
     /// Errors: `EIO` if the CPU cannot, `ERESTARTSYS`.
-    pub(super) fn catch_up(&self, gpu: &BoDevice) -> Result {
+    pub(super) fn catch_up(&self, gpu: &BoDevice, interruptible: Interruptible) -> Result {
         if self.is_spoiled() {
             return Err(EIO);
         }
         // The retirement of the move repairs it.
         gpu.runner().retire();
         fsleep(Delta::from_micros(200));
-        match kernel::current!().signal_pending() {
-            true => Err(ERESTARTSYS),
-            false => Ok(()),
+        match interruptible {
+            Interruptible::Yes if kernel::current!().signal_pending() => Err(ERESTARTSYS),
+            _ => Ok(()),
         }
     }
 

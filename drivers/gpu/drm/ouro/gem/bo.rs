@@ -46,9 +46,6 @@ pub(crate) type Object = gem::Object<Bo>;
 /// Largest BO. A page number in it fits in 32 bits, with room to spare.
 pub(crate) const MAX_SIZE: u64 = 1 << 40;
 
-/// Milliseconds for which batches do not wait for a BO again that did not become idle for one.
-const UNSETTLED_MS: u32 = 1000;
-
 /// The kinds of user space mappings, by number.
 pub(crate) mod kind {
     /// Through the aperture.
@@ -399,11 +396,11 @@ impl Bo {
         self.unsettled.store(now.max(1), ordering::Relaxed);
     }
 
-    /// Returns whether a batch has waited so lately: another one would wait in vain, too.
-    pub(crate) fn is_unsettled(&self) -> bool {
+    /// Returns whether a batch has done so in the last `limit` jiffies.
+    pub(crate) fn was_unsettled_within(&self, limit: usize) -> bool {
         let at = self.unsettled.load(ordering::Relaxed);
         let since = (time::now() as usize).wrapping_sub(at);
-        at != 0 && since < time::ms(UNSETTLED_MS) as usize
+        at != 0 && since < limit
     }
 
     /// Releases its memory. It must not be bound. Returns the number of pages.

@@ -259,7 +259,7 @@ pub(super) fn lock_populated_in<'a>(
             Ok(backing) if backing.is_hidden() => {
                 drop(state);
                 if !backing.is_spoiled() {
-                    backing.catch_up(object.gpu())?;
+                    backing.catch_up(object.gpu(), Interruptible::Yes)?;
                     continue;
                 }
                 // Batches that were to use it in its new place have ended, or fail.

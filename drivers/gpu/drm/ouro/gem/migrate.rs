@@ -75,14 +75,21 @@ pub(super) fn move_to_system_and_wait(object: &Object, locked: &Locked<'_>) -> R
     object
         .resv()
         .wait(Usage::Kernel, Interruptible::Yes, FOREVER)?;
-    while contents::present(object).is_some_and(|b| b.is_hidden()) {
-        contents::present(object).map_or(Ok(()), |b| b.catch_up(gpu))?;
+    wait_for_repair(object, Interruptible::Yes)
+}
+
+/// Waits until the CPU has repaired a failed move of a BO.
+///
+/// Errors: `EIO` if it cannot, and the contents are lost; `ERESTARTSYS`.
+fn wait_for_repair(object: &Object, interruptible: Interruptible) -> Result {
+    while let Some(hidden) = contents::present(object).filter(|b| b.is_hidden()) {
+        hidden.catch_up(object.gpu(), interruptible)?;
     }
     Ok(())
 }
 
 /// Moves all BOs out of VRAM that the device is about to lose, and waits until they are moved, also
-/// for moves that began earlier. User space is frozen.
+/// for moves that began earlier, and for the repair of those that fail. User space is frozen.
 ///
 /// Errors: `EBUSY` if some cannot be moved in time; `ENOMEM`; those of [`start`].
 pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
@@ -114,6 +121,11 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
                     Waited::Done(_) => {}
                     Waited::TimedOut => return Err(EBUSY),
                 }
+            }
+            match wait_for_repair(&object, Interruptible::No) {
+                // Neither an engine nor the CPU could copy it.
+                Err(e) if e == EIO => {}
+                repaired => repaired?,
             }
         }
     }

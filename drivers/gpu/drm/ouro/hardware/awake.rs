@@ -17,6 +17,11 @@ impl Hardware {
         let mut n = self.users.load(ordering::Relaxed);
         while n > 0 {
             match self.users.cmpxchg(n, n + 1, ordering::Full) {
+                // A suspend that began in between may have put it to sleep.
+                Ok(_) if self.suspended.load(ordering::Acquire) => {
+                    self.put();
+                    return Err(EBUSY);
+                }
                 Ok(_) => return Ok(()),
                 Err(now) => n = now,
             }
@@ -51,7 +56,7 @@ impl Hardware {
     /// completed but are not retired. Work that still runs does not wake it: see
     /// [`get`](Self::get). Process context.
     pub(crate) fn suspend(&self) {
-        let _invalidating = self.invalidating.lock();
+        let _serving = self.serving.lock();
         let _waking = self.waking.lock();
         self.suspended.store(true, ordering::Release);
         self.with_gt(|hw, gt| {

@@ -15,6 +15,7 @@ use ouro_core::sort::sort_by_key;
 use ouro_kernel::{
     fence::Fence,
     resv::{HasResv, LockedSet, Usage},
+    time,
 };
 
 use super::{
@@ -35,6 +36,9 @@ use crate::{
 const MAX_EVICTIONS: u32 = 8;
 /// Most retries for memory or addresses that are about to become free.
 const MAX_LOOKS: u32 = 200;
+
+/// Milliseconds for which batches do not wait again for a BO that did not become idle for one.
+const UNSETTLED_MS: u32 = 1000;
 
 /// The batch's own BOs, which are not evicted for it.
 #[derive(Default)]
@@ -85,6 +89,12 @@ pub(crate) struct Tries {
 }
 
 impl Tries {
+    /// Returns whether the batch may wait for a BO to become idle, and has it wait no more.
+    fn take_settle(&mut self, object: &Object) -> bool {
+        let lately = object.was_unsettled_within(time::ms(UNSETTLED_MS) as usize);
+        !lately && core::mem::take(&mut self.settles)
+    }
+
     pub(crate) fn new() -> Self {
         Self {
             own: BatchObjects::default(),
@@ -231,9 +241,8 @@ fn to_region(
     // that stays in use stays where it is.
     if region.is_mapped() && !entry.object.resv().test_signaled(Usage::Bookkeep) {
         let has_room = region.free().is_some_and(|f| f >= entry.object.bytes());
-        let may_settle = tries.settles && !entry.object.is_unsettled();
-        if may_settle && has_room && moves::may_move(&entry.object, region) {
-            tries.settles = false;
+        let may_move = has_room && moves::may_move(&entry.object, region);
+        if may_move && tries.take_settle(&entry.object) {
             return Err(Stop::Settle(entry.object.clone()));
         }
         return Ok(None);
@@ -376,9 +385,7 @@ fn evict_from_region(
         }
     }
     match last_busy.filter(|_| busy == Busy::Stay && !contended) {
-        Some(victim) if !victim.is_unsettled() && core::mem::take(&mut tries.settles) => {
-            return Stop::Settle(victim)
-        }
+        Some(victim) if tries.take_settle(&victim) => return Stop::Settle(victim),
         Some(_) => return ENOMEM.into(),
         None => {}
     }

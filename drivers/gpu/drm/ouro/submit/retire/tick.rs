@@ -141,9 +141,7 @@ impl Retirer {
     }
 
     fn print_errors(self: &Arc<Self>, engines: u32) {
-        if self.hardware.get().is_ok() {
-            self.hardware.report_errors();
-            self.hardware.put();
+        if self.hardware.wake_to_report_errors().is_ok() {
             let hang_check = self.hang_check.lock().clone();
             if let Some(hang_check) = hang_check {
                 hang_check.alarm(engines);
