@@ -268,6 +268,21 @@ fn a_picture_can_be_turned_off() {
     rig.clean();
 }
 
+/// PCI Power Management 1.2 §3.2.4: bits 1:0 of PMCSR, 3 is D3hot. What follows (D3cold) takes the power.
+#[test]
+fn a_card_without_power_forgets_its_memory() {
+    let rig = with("");
+    let state = |n: u8| rig.gpu.config_write(0xd4, &[n]);
+    for at in [0x10_0000, 0x110_0000] {
+        rig.put_local64(at, 0x1122_3344_5566_7788);
+        state(0);
+        assert_eq!(rig.local(at), 0x5566_7788);
+        state(3);
+        state(0);
+        assert_ne!(rig.local(at), 0x5566_7788);
+    }
+}
+
 /// The command register of PCI: bit 2. MI_MODE 9: idle. GDRST 0: the whole GT.
 #[test]
 fn an_engine_that_was_left_running() {

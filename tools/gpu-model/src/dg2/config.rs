@@ -87,7 +87,7 @@ const EXPRESS: usize = 0x70;
 /// Offset of the MSI capability.
 const MSI: usize = 0x40;
 /// Offset of the power-management capability.
-const PM: usize = 0xd0;
+pub(crate) const PM: usize = 0xd0;
 /// Graphics control: bits 7:6 are 3, so the global table has 8 MB (digest §4.6).
 const GGC: usize = 0x52 - 2;
 

@@ -95,6 +95,7 @@ impl Chip for Dg2Chip {
     fn config_written(&mut self, before: &PciConfig, _: usize, _: &[u8]) {
         self.0.notes.note_config(&self.0.pci);
         self.0.watch_mastering(before.word(pci::COMMAND));
+        self.0.watch_power(before);
         self.0.bus_master_changed();
     }
 

@@ -6,11 +6,12 @@
 //! habit has more to it, it has a file: `foreign.rs`, `l3.rs`, `lit.rs`,
 //! `workarounds.rs`.
 
+use super::config::PM;
 use super::core::Core;
 use super::engine::EngineId;
 use super::lint::Rule;
 use super::regs::ring;
-use crate::pci;
+use crate::pci::{self, PciConfig};
 
 crate::habits! {
     /// Habits of real machines, all off in a kind one.
@@ -60,6 +61,17 @@ impl Core {
         self.leave_interrupts();
         self.leave_picture();
         self.firmware_bits(|_| true);
+    }
+
+    /// The power state is written. `before` is what it was. In D3 the platform may take the card's power, and with it
+    /// what local memory holds.
+    pub fn watch_power(&mut self, before: &PciConfig) {
+        let sleeps = |pci: &PciConfig| pci.word(PM + 4) & 3 == 3;
+        if sleeps(&self.pci) && !sleeps(before) {
+            self.darken();
+            let lmem = &self.mem.lmem;
+            lmem.fill_with_garbage(!self.cfg.seed, lmem.size());
+        }
     }
 
     /// The command register of the configuration space is written. `before` is what it was.

@@ -10,6 +10,7 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 #define ANY_INTERFACE
 #define MUTE_ENGINES
@@ -343,6 +344,63 @@ TEST_F(asleep, endless_work_keeps_no_card_awake)
 	spin_free(&spin);
 	ASSERT_EQ(0, store(&self->gpu, engine, 0, target, 0, 0x57));
 	EXPECT_EQ(0x57, gem_read32(self->fd, target, 0));
+}
+
+/*
+ * The CPU accesses an object that it does not see, and that a batch without end uses: the object is
+ * to move to system memory, and still has its contents in the memory that a card forgets.
+ */
+TEST_F(asleep, moves_that_have_begun_are_done)
+{
+	const struct engine *engine = &self->gpu.engines[0];
+	const struct drm_ouro_region local = local_region(self->fd);
+	__u64 size = part(local.size, 8), at;
+	__u32 context, *map, wrong = 0;
+	struct spin spin;
+	int unseen, got, status;
+	pid_t reader;
+
+	if (!goes(variant->level))
+		SKIP(return, ONCE);
+	if (!self->gpu.ouro || !is_card(&self->gpu))
+		SKIP(return, "no memory of its own that i915 knows");
+	if (local.cpu_visible + size > local.size)
+		SKIP(return, "the CPU sees all of the memory");
+	ASSERT_TRUE(wait_used(self->fd, 0));
+	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
+	/* without I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS it is behind what the CPU sees */
+	unseen = create_local(self->fd, size);
+	ASSERT_LT(0, unseen);
+	map = gem_map(self->fd, unseen, size, I915_MMAP_OFFSET_FIXED);
+	ASSERT_NE(NULL, map);
+	for (at = 0; at < size; at += PAGE)
+		poke(&map[at / 4], 0xa0000000 ^ at);
+	context = context_create(self->fd);
+	ASSERT_EQ(0, store(&self->gpu, engine, context, unseen, 8, 0x5a));
+	ASSERT_EQ(0, gem_wait(self->fd, unseen, -1));
+	EXPECT_EQ(size, local_region(self->fd).used);
+	ASSERT_EQ(0, spin_start(&self->gpu, engine, context, unseen, NULL, &spin));
+	/* a process: the fault holds mmap_lock, which system() takes */
+	reader = fork();
+	ASSERT_LE(0, reader);
+	if (!reader)
+		_exit(peek(map) != 0xa0000000);
+	usleep(200000);
+	EXPECT_EQ(0, waitpid(reader, &status, WNOHANG));
+	got = go_to_sleep(self->command, variant->state, variant->level);
+	if (got == 1)
+		SKIP(return, "this kernel does not know the state");
+	EXPECT_EQ(0, got);
+	spin_stop(&spin);
+	EXPECT_EQ(reader, waitpid(reader, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0x5a, peek(&map[2]));
+	for (at = 0; at < size; at += PAGE)
+		wrong += peek(&map[at / 4]) != (0xa0000000 ^ (__u32)at);
+	EXPECT_EQ(0, wrong);
+	spin_free(&spin);
+	munmap(map, size);
+	gem_close(self->fd, unseen);
 }
 
 TEST_HARNESS_MAIN

@@ -108,7 +108,7 @@ TEST_F(freed, a_batch_that_runs_does_not_reach_it)
 
 		ASSERT_TRUE(wait_used(self->fd, 0));
 		context = context_on(self->fd, engines[k]);
-		handle = create_local(self->fd, 64 << 10);
+		handle = create_visible(self->fd, 64 << 10);
 		ASSERT_LT(0, handle);
 		ASSERT_EQ(0, words_store_one(self->fd, context, handle, 0, 1));
 		ASSERT_EQ(0, gem_wait(self->fd, handle, -1));

@@ -53,6 +53,14 @@ static inline int create_anywhere(int fd, __u64 size)
 	return place_object(fd, &size, both, 2, 0);
 }
 
+/* An object in a part of LOCAL that the CPU sees. */
+static inline int create_visible(int fd, __u64 size)
+{
+	const struct drm_i915_gem_memory_class_instance both[] = { LOCAL, SYSTEM };
+
+	return place_object(fd, &size, both, 2, I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS);
+}
+
 /* Waits until the region's use has this value. Returns whether that was soon. */
 static inline bool wait_used(int fd, __u64 used)
 {
