@@ -299,6 +299,14 @@ fn an_engine_that_was_left_running() {
     assert_eq!(rig.reg(0x209c) & 1 << 9, 1 << 9);
     master(&rig);
     assert_eq!(rig.gpu.lint_count(Rule::DmaBeforeReset), 0);
+    // The machine has slept: the PCI core lets the card reach memory before its driver resets anything.
+    rig.gpu.power_on();
+    master(&rig);
+    assert_eq!(rig.gpu.lint_count(Rule::DmaBeforeReset), 0);
+    let rig = with("running");
+    rig.gpu.power_on();
+    master(&rig);
+    assert_eq!(rig.gpu.lint_count(Rule::DmaBeforeReset), 1);
     let rig = with("");
     master(&rig);
     rig.clean();

@@ -15,6 +15,7 @@ use super::mem::Memories;
 use super::real::Left;
 use super::regs::{self, reg, ring, ticks, MMIO_SIZE};
 use crate::clock::Clock;
+use crate::device::PowerOn;
 use crate::intel::standby::Standby;
 use crate::ledger::By;
 use crate::memory::GuestMemory;
@@ -105,13 +106,13 @@ impl Core {
             stuck_reset: false,
             cfg,
         };
-        core.power_on();
+        core.power_on(PowerOn::Cold);
         core
     }
 
     /// Power-on state, as firmware leaves the card: local memory trained, nothing running. The
     /// memories keep what they hold; counters, lints and faults to come are the test's and stay.
-    pub fn power_on(&mut self) {
+    pub fn power_on(&mut self, cause: PowerOn) {
         self.pci = pci_config(&self.cfg);
         self.reset_registers(|_| true);
         self.engines = ENGINES.map(|_| Engine::new());
@@ -122,7 +123,7 @@ impl Core {
         self.stuck_reset = false;
         self.l3_lost();
         self.set_fuses();
-        self.leave_behind();
+        self.leave_behind(cause);
         self.bus_master_changed();
         self.update_line();
     }

@@ -99,8 +99,8 @@ impl Chip for Dg2Chip {
         self.0.bus_master_changed();
     }
 
-    fn power_on(&mut self, _: PowerOn) {
-        self.0.power_on();
+    fn power_on(&mut self, cause: PowerOn) {
+        self.0.power_on(cause);
     }
 
     fn remove(&mut self) {

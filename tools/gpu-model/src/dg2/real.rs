@@ -11,6 +11,7 @@ use super::core::Core;
 use super::engine::EngineId;
 use super::lint::Rule;
 use super::regs::ring;
+use crate::device::PowerOn;
 use crate::pci::{self, PciConfig};
 
 crate::habits! {
@@ -47,14 +48,20 @@ pub(crate) struct Left {
 }
 
 impl Core {
-    /// At power-on: what firmware and a kernel before leave behind, besides what they must.
-    pub fn leave_behind(&mut self) {
+    /// At power-on: what firmware and a kernel before leave behind, besides what they must. Once a driver has reset the
+    /// GT, nothing runs until the machine starts again.
+    pub fn leave_behind(&mut self, cause: PowerOn) {
         let real = self.cfg.real;
-        self.left = Left {
-            running: real.running,
-            unreset: real.running,
+        let running = match cause {
+            PowerOn::Cold => real.running,
+            PowerOn::Bus => real.running && self.left.unreset,
+            PowerOn::Function => false,
         };
-        if real.running {
+        self.left = Left {
+            running,
+            unreset: running,
+        };
+        if running {
             self.set_ering(EngineId::Rcs, ring::EXECLIST_STATUS, 1);
             self.set_ering(EngineId::Rcs, ring::CTL, 1);
         }

@@ -7,6 +7,7 @@ use super::engine::{Engine, EngineId, ENGINES};
 use super::lint::Rule;
 use super::regs::{self, reg, ring};
 use crate::counters::Counter;
+use crate::device::PowerOn;
 use crate::fault::Kind;
 use crate::intel::regfile::Domain;
 use crate::trace::Event;
@@ -151,7 +152,7 @@ impl Core {
             self.notes.count(Counter::Resets);
             self.notes.record(|| Event::Reset { what: "all" });
             let pci = self.pci.clone();
-            self.power_on();
+            self.power_on(PowerOn::Function);
             self.darken();
             self.pci = pci;
             self.bus_master_changed();
