@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 //! Injected misbehaviour, chaos, hostile streams, and the device on a thread of its own.
 
-use crate::r5xx_rig::{config, packet, type0, Rig, WRITE_BACK};
+use crate::r5xx_rig::{config, packet, type0, Rig, GTT, INDIRECT, WRITE_BACK};
 use gpu_model::chaos::Chaos;
 use gpu_model::counters::Counter;
 use gpu_model::fault::{Fault, Kind};
@@ -225,15 +225,18 @@ fn who_is_to_blame() {
     assert_eq!(rig.gpu.lints(), [(Rule::PrivilegedRegister, 1)]);
 }
 
-/// A header that an injected fault takes reads as zero: a write of MM_INDEX (§5.1) that the driver has not passed. The
-/// next program has no excuse.
+/// A header that an injected fault takes reads as zero: a write of MM_INDEX (§5.1) that the driver has not passed. So is
+/// what it starts: a second indirect buffer (§4.10). The next program has no excuse.
 #[test]
 fn a_torn_stream() {
     const NOP: u32 = 3 << 30 | 0x10 << 8;
     let rig = Rig::new();
     rig.gpu
         .inject(Fault::once(Kind::PageFault).on("cp").after(2));
-    rig.run_indirect(&[NOP, 7, NOP, 0]);
+    let second = INDIRECT + 0x100;
+    rig.put_guest(second, &[type0(0, 1), 0]);
+    let start = [type0(0x730, 2), GTT + second as u32, 2];
+    rig.run_indirect(&[&[NOP, 7, NOP, 0][..], &start[..]].concat());
     assert_eq!(rig.gpu.counter(Counter::PageFaults), 1);
     assert_eq!(rig.gpu.lints(), []);
     rig.run_indirect(&[type0(0, 1), 0]);

@@ -160,7 +160,7 @@ pub(crate) struct Hardware {
     /// `waking`.
     #[pin]
     serving: Mutex<()>,
-    /// Number of users that keep the device awake. Leaves and reaches zero only under `waking`.
+    /// Number of users that keep the device awake. Leaves zero only under `waking`.
     users: Atomic<i64>,
     /// Whether the system sleeps, or is about to: its registers must not be accessed. Written under
     /// `waking`.
@@ -390,7 +390,10 @@ impl Hardware {
     /// Logs and clears the errors and faults that the device has latched. The device must be awake.
     /// Process context.
     pub(crate) fn report_errors(&self) {
-        let errors = self.take_errors();
+        self.print_errors(self.take_errors());
+    }
+
+    fn print_errors(&self, errors: Report) {
         // Clients can cause any number of them.
         let now = time::monotonic_ns();
         let last = self.reported.load(ordering::Relaxed);
@@ -404,10 +407,14 @@ impl Hardware {
     /// Does what [`report_errors`](Self::report_errors) does, with the device kept awake for it.
     /// Sleeps. Errors: those of [`get`](Self::get).
     pub(crate) fn wake_to_report_errors(&self) -> Result {
-        let _serving = self.serving.lock();
-        self.get()?;
-        self.report_errors();
-        self.put();
+        let errors = {
+            let _serving = self.serving.lock();
+            self.get()?;
+            let errors = self.take_errors();
+            self.put();
+            errors
+        };
+        self.print_errors(errors);
         Ok(())
     }
 

@@ -118,6 +118,13 @@ impl Gpu {
         self.hardware().irq_off();
         drop(awake);
         self.hardware().suspend();
+        let lost = migrate::lose_vram(self);
+        if lost != 0 {
+            dev_err!(
+                self.hardware().dev(),
+                "suspend: {lost} objects could not be moved out of VRAM, and are zero now\n"
+            );
+        }
         Ok(())
     }
 

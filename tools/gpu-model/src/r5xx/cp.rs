@@ -190,6 +190,7 @@ impl Core {
             None => {
                 if level == RING {
                     self.cp.work_begins = true;
+                    self.cp.streams.all[RING].torn = false;
                 }
                 Step::Idle
             }

@@ -61,7 +61,7 @@ pub(crate) struct Stream {
     /// Dwords that a condition skips.
     pub skip: u32,
     /// An injected fault has taken one of its dwords: what follows is not what the driver passed.
-    torn: bool,
+    pub torn: bool,
 }
 
 /// How the streams are fed.
@@ -129,6 +129,7 @@ impl Core {
             return None;
         }
         let at = u64::from(self.get(reg::CP_RB_BASE)) + 4 * u64::from(rptr % size);
+        self.cp.streams.all[RING].torn |= self.mc.fail_next;
         let dword = self.mc.read32(Unit::Ring, at);
         // Wraps to the beginning (§4.4).
         let next = (rptr + 1) % size;
@@ -227,7 +228,9 @@ impl Core {
             return;
         }
         self.notes.count(Counter::Batches);
+        let torn = self.is_torn();
         self.cp.streams.all[level] = Stream {
+            torn,
             base: self.get(base).into(),
             size,
             pushed: feed == Feed::Push,

@@ -453,12 +453,12 @@ impl ListPort {
     pub fn reload(&mut self, wanted: &[Wanted]) -> Option<Load> {
         let wanted = wanted.get(..self.room()).unwrap_or(wanted);
         let first = wanted.first().map(|w| w.key);
-        let saved = first.filter(|key| self.loaded().has(*key));
-        self.list(wanted, !wanted.is_empty(), saved)
+        let whole = first.filter(|key| self.loaded().has(*key));
+        self.list(wanted, !wanted.is_empty(), whole)
     }
 
-    /// Makes a load of `wanted`. The context `saved` is restored as a whole.
-    fn list(&mut self, wanted: &[Wanted], must: bool, saved: Option<ContextKey>) -> Option<Load> {
+    /// Makes a load of `wanted`. The context `whole` is restored as a whole.
+    fn list(&mut self, wanted: &[Wanted], must: bool, whole: Option<ContextKey>) -> Option<Load> {
         if self.is_loading || !must {
             return None;
         }
@@ -479,7 +479,7 @@ impl ListPort {
             *id = want.id;
             let mut listed = loaded.iter();
             let same = listed.any(|h| h.key == want.key && h.tail == want.tail);
-            let restore = want.fresh || same || saved == Some(want.key);
+            let restore = want.fresh || same || whole == Some(want.key);
             *entry = ListEntry {
                 descriptor: want.descriptor,
                 tail: want.tail,

@@ -64,6 +64,9 @@ pub(crate) struct Foreign {
     pages: u32,
 }
 
+/// How often a move looks, 200 us apart, whether the one before it has ended.
+const ARRIVAL_LOOKS: u32 = 5000;
+
 /// Memory. It does not change: a BO that moves gets another one.
 #[pin_data]
 pub(crate) struct Backing {
@@ -81,6 +84,8 @@ pub(crate) struct Backing {
     spoiled: Atomic<bool>,
     /// If so, the memory that still has the contents, if there is one.
     former: SetOnce<Arc<Backing>>,
+    /// Whether that memory has lost them, too.
+    forgotten: Atomic<bool>,
     /// Drops it where locks must not be held.
     #[pin]
     late: Work<Backing>,
@@ -123,6 +128,7 @@ impl Backing {
                 arrived: Atomic::new(false),
                 spoiled: Atomic::new(false),
                 former: SetOnce::new(),
+                forgotten: Atomic::new(false),
                 late <- new_work!("ouro_backing"),
                 memory,
                 state,
@@ -303,9 +309,44 @@ impl Backing {
         self.arrived.store(true, ordering::Release);
     }
 
-    /// Returns the memory that has the contents of spoiled memory; `None`: they were to be zero.
+    /// Waits for another caller that repairs the failed move which fills this. Sleeps.
+    ///
+    /// Errors: `EIO` if it cannot, or takes long: the contents are elsewhere.
+    pub(crate) fn wait_until_arrived(&self) -> Result {
+        if self.arrival.as_ref().is_some() {
+            let mut looks = ARRIVAL_LOOKS;
+            while !self.arrived.load(ordering::Acquire) {
+                looks = looks.checked_sub(1).ok_or(EIO)?;
+                fsleep(Delta::from_micros(200));
+            }
+        }
+        match self.is_spoiled() {
+            true => Err(EIO),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the memory that has the contents of spoiled memory; `None`: they were to be zero, or
+    /// are lost.
     pub(super) fn former(&self) -> Option<&Arc<Backing>> {
-        self.former.as_ref().filter(|_| self.is_spoiled())
+        let kept = self.is_spoiled() && !self.forgotten.load(ordering::Relaxed);
+        self.former.as_ref().filter(|_| kept)
+    }
+
+    /// The device loses its VRAM. If only that has the contents of this spoiled memory, they are
+    /// zero from now on. Returns whether it is so.
+    pub(super) fn forget_vram(&self) -> bool {
+        let Some(mut source) = self.former() else {
+            return false;
+        };
+        while let Some(former) = source.former() {
+            source = former;
+        }
+        let lost = source.is_windowed();
+        if lost {
+            self.forgotten.store(true, ordering::Relaxed);
+        }
+        lost
     }
 
     /// Returns whether the move has ended without the contents, which never arrive.

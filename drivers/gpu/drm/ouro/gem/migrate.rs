@@ -75,17 +75,19 @@ pub(super) fn move_to_system_and_wait(object: &Object, locked: &Locked<'_>) -> R
     object
         .resv()
         .wait(Usage::Kernel, Interruptible::Yes, FOREVER)?;
-    wait_for_repair(object, Interruptible::Yes)
+    wait_for_repair(object, Interruptible::Yes).map(|_| ())
 }
 
-/// Waits until the CPU has repaired a failed move of a BO.
+/// Waits until the CPU has repaired a failed move of a BO. Returns whether there was one.
 ///
-/// Errors: `EIO` if it cannot, and the contents are lost; `ERESTARTSYS`.
-fn wait_for_repair(object: &Object, interruptible: Interruptible) -> Result {
+/// Errors: `EIO` if it cannot; `ERESTARTSYS`.
+fn wait_for_repair(object: &Object, interruptible: Interruptible) -> Result<bool> {
+    let mut repaired = false;
     while let Some(hidden) = contents::present(object).filter(|b| b.is_hidden()) {
         hidden.catch_up(object.gpu(), interruptible)?;
+        repaired = true;
     }
-    Ok(())
+    Ok(repaired)
 }
 
 /// Moves all BOs out of VRAM that the device is about to lose, and waits until they are moved, also
@@ -94,26 +96,23 @@ fn wait_for_repair(object: &Object, interruptible: Interruptible) -> Result {
 /// Errors: `EBUSY` if some cannot be moved in time; `ENOMEM`; those of [`start`].
 pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
     let system = gpu.regions().first().ok_or(EINVAL)?;
-    for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
-        let mut page = 0;
-        while let Some((next, object)) = region.object_from(page) {
-            page = next;
-            let mut attempts = Attempts::new();
-            let moves = loop {
-                let locked = object.resv().lock(Interruptible::No)?;
-                let left = start(&object, &locked, system);
-                // If it moves to system memory already, an earlier move still reads VRAM.
-                let mut moves = KVVec::new();
-                object.resv().collect(Usage::Kernel, &mut moves)?;
-                drop(locked);
-                match left {
-                    // Completed copies may still have their addresses.
-                    Err(e) if e == ENOSPC && attempts.are_left(gpu) => {
-                        gpu.runner().retire();
-                        fsleep(Delta::from_micros(200));
-                    }
-                    left => break left.map(|_| moves)?,
+    for_each_in_vram(gpu, |object| {
+        let mut attempts = Attempts::new();
+        loop {
+            let locked = object.resv().lock(Interruptible::No)?;
+            let left = start(object, &locked, system);
+            // If it moves to system memory already, an earlier move still reads VRAM.
+            let mut moves = KVVec::new();
+            object.resv().collect(Usage::Kernel, &mut moves)?;
+            drop(locked);
+            match left {
+                // Completed copies may still have their addresses.
+                Err(e) if e == ENOSPC && attempts.are_left(gpu) => {
+                    gpu.runner().retire();
+                    fsleep(Delta::from_micros(200));
+                    continue;
                 }
+                left => left?,
             };
             for fence in moves.iter() {
                 // The request that uses it may be one that never ends by itself.
@@ -122,11 +121,37 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
                     Waited::TimedOut => return Err(EBUSY),
                 }
             }
-            match wait_for_repair(&object, Interruptible::No) {
-                // Neither an engine nor the CPU could copy it.
-                Err(e) if e == EIO => {}
-                repaired => repaired?,
+            match wait_for_repair(object, Interruptible::No) {
+                Ok(false) => return Ok(()),
+                // The move that failed may have been one into VRAM.
+                Ok(true) if attempts.are_left(gpu) => {}
+                Ok(true) => return Err(EBUSY),
+                // Neither an engine nor the CPU could copy it: see `lose_vram()`.
+                Err(e) if e == EIO => return Ok(()),
+                Err(e) => return Err(e),
             }
+        }
+    })
+}
+
+/// The device loses its VRAM now. BOs that could not be moved out of it are zero afterwards. Returns
+/// their number.
+pub(crate) fn lose_vram(gpu: &BoDevice) -> u32 {
+    let mut lost = 0;
+    let _ = for_each_in_vram(gpu, |object| {
+        lost += u32::from(contents::present(object).is_some_and(|b| b.forget_vram()));
+        Ok(())
+    });
+    lost
+}
+
+/// Calls a function with each BO that has memory in VRAM.
+fn for_each_in_vram(gpu: &BoDevice, mut each: impl FnMut(&Object) -> Result) -> Result {
+    for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
+        let mut page = 0;
+        while let Some((next, object)) = region.object_from(page) {
+            page = next;
+            each(&object)?;
         }
     }
     Ok(())
@@ -135,13 +160,10 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
 /// Removes user space's mappings of all VRAM, whose BARs are about to be closed. The device is
 /// marked as gone, so that they are not mapped again.
 pub(crate) fn revoke_vram_mappings(gpu: &BoDevice) {
-    for region in gpu.regions().iter().filter(|r| r.is_windowed()) {
-        let mut page = 0;
-        while let Some((next, object)) = region.object_from(page) {
-            page = next;
-            bo::revoke_mappings(&object);
-        }
-    }
+    let _ = for_each_in_vram(gpu, |object| {
+        bo::revoke_mappings(object);
+        Ok(())
+    });
 }
 
 /// Moves a BO back to its preferred region, if it was moved out and there is room again. `locked`

@@ -7,7 +7,9 @@ use kernel::{prelude::*, sync::atomic::ordering};
 use super::{errno, Hardware, Waits};
 
 impl Hardware {
-    /// Keeps the device awake. Process context: waking may take a while.
+    /// Keeps the device awake. Process context: waking may take a while. A suspend does not wait
+    /// for its users but for those that hold `serving` or the lock of the recovery, and freezes
+    /// user space.
     ///
     /// Errors: `EBUSY` while it is suspended; those of the chip's `wake()`.
     pub(crate) fn get(&self) -> Result {
@@ -17,11 +19,6 @@ impl Hardware {
         let mut n = self.users.load(ordering::Relaxed);
         while n > 0 {
             match self.users.cmpxchg(n, n + 1, ordering::Full) {
-                // A suspend that began in between may have put it to sleep.
-                Ok(_) if self.suspended.load(ordering::Acquire) => {
-                    self.put();
-                    return Err(EBUSY);
-                }
                 Ok(_) => return Ok(()),
                 Err(now) => n = now,
             }
@@ -71,8 +68,9 @@ impl Hardware {
     /// Undoes [`suspend`](Self::suspend). Process context.
     pub(crate) fn resume(&self) -> Result {
         let _waking = self.waking.lock();
+        let woken = self.wake();
         self.suspended.store(false, ordering::Release);
-        self.wake()
+        woken
     }
 
     /// Takes forcewake. Called under `waking`.

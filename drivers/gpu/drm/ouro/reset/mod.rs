@@ -389,13 +389,13 @@ impl Recovery {
             if asks {
                 engine.cancel_revoked(ns, grace * 1_000_000);
             }
-            let oldest = engine.oldest();
+            let oldest = engine.see_oldest(asks);
             let revoked = oldest.is_some_and(|o| o.revoked);
             let can_answer = oldest.filter(|_| asks);
             let answer = can_answer.map(|o| Answer {
                 owed: o.owes.map(|since| ns.saturating_sub(since) / 1_000_000),
                 limit: if revoked { grace } else { patience },
-                ends: o.pressed && !revoked,
+                ends: o.ends,
             });
             let limit = match revoked && answer.is_none() {
                 true => limit.min(grace),

@@ -41,6 +41,7 @@ impl Emitted {
         self.tail.store(tail.0, ordering::Relaxed);
         self.at.store(at, ordering::Relaxed);
         self.set_ran(0);
+        self.ends.store(false, ordering::Relaxed);
         self.watched.store(watched.unwrap_or(0), ordering::Relaxed);
     }
 

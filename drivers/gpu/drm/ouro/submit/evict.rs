@@ -89,12 +89,6 @@ pub(crate) struct Tries {
 }
 
 impl Tries {
-    /// Returns whether the batch may wait for a BO to become idle, and has it wait no more.
-    fn take_settle(&mut self, object: &Object) -> bool {
-        let lately = object.was_unsettled_within(time::ms(UNSETTLED_MS) as usize);
-        !lately && core::mem::take(&mut self.settles)
-    }
-
     pub(crate) fn new() -> Self {
         Self {
             own: BatchObjects::default(),
@@ -105,6 +99,11 @@ impl Tries {
             looks: MAX_LOOKS,
             vanished: MAX_LOOKS,
         }
+    }
+
+    /// Returns whether the batch may wait for a BO to become idle ([`Stop::Settle`]).
+    fn may_settle(&self, object: &Object) -> bool {
+        self.settles && !object.was_unsettled_within(time::ms(UNSETTLED_MS) as usize)
     }
 }
 
@@ -241,8 +240,9 @@ fn to_region(
     // that stays in use stays where it is.
     if region.is_mapped() && !entry.object.resv().test_signaled(Usage::Bookkeep) {
         let has_room = region.free().is_some_and(|f| f >= entry.object.bytes());
-        let may_move = has_room && moves::may_move(&entry.object, region);
-        if may_move && tries.take_settle(&entry.object) {
+        let may_settle = has_room && tries.may_settle(&entry.object);
+        if may_settle && moves::may_move(&entry.object, region) {
+            tries.settles = false;
             return Err(Stop::Settle(entry.object.clone()));
         }
         return Ok(None);
@@ -385,7 +385,10 @@ fn evict_from_region(
         }
     }
     match last_busy.filter(|_| busy == Busy::Stay && !contended) {
-        Some(victim) if tries.take_settle(&victim) => return Stop::Settle(victim),
+        Some(victim) if tries.may_settle(&victim) => {
+            tries.settles = false;
+            return Stop::Settle(victim);
+        }
         Some(_) => return ENOMEM.into(),
         None => {}
     }

@@ -75,7 +75,10 @@ impl Drop for Moving {
         }
         let contents = match (self.fence.status(), &self.old) {
             // The device was lost before the copy was done. Its memory can still be read.
-            (Some(Err(_)), Some(old)) => self.new.copy_from(old),
+            (Some(Err(_)), Some(old)) => {
+                let ready = old.wait_until_arrived();
+                ready.and_then(|()| self.new.copy_from(old))
+            }
             (Some(Err(_)), None) => self.new.clear(),
             _ => Ok(()),
         };

@@ -97,7 +97,7 @@ pub(crate) struct Oldest {
     /// Nanoseconds that it has run, if other contexts have run in between.
     pub(crate) ran: u64,
     /// Whether it must end within its limit, even if the engine answers a preemption probe.
-    pub(crate) pressed: bool,
+    pub(crate) ends: bool,
     /// Since when the engine owes the acknowledgement of a load, in nanoseconds.
     pub(crate) owes: Option<u64>,
 }
@@ -147,20 +147,23 @@ impl Engine {
         }
     }
 
-    /// Returns the oldest request that is emitted and not retired, for the tick: if the request
-    /// must end from now on, what it has run before does not count. Any context.
-    pub(crate) fn oldest(&self) -> Option<Oldest> {
+    /// The tick sees the oldest request that is emitted and not retired, and returns it. If it must
+    /// end from now on, what it has run before does not count. `probes`: the engine is sent
+    /// preemption probes. Any context.
+    pub(crate) fn see_oldest(&self, probes: bool) -> Option<Oldest> {
         let mut queue = self.queue.lock();
         let (pressed, owes) = match &mut queue.port {
             Port::Lists(lists) => (lists.is_pressed(), lists.sched.owed()),
             _ => (false, None),
         };
         let first = queue.port.first()?;
+        let revoked = first.context.as_ref().is_some_and(|c| c.is_revoked());
+        let ends = probes && pressed && !revoked;
         Some(Oldest {
             number: first.number(),
-            revoked: first.context.as_ref().is_some_and(|c| c.is_revoked()),
-            ran: first.emitted.seen(pressed),
-            pressed,
+            revoked,
+            ran: first.emitted.seen(ends),
+            ends,
             owes,
         })
     }

@@ -77,13 +77,13 @@ impl WorkItem<3> for Retirer {
     type Pointer = Arc<Retirer>;
 
     fn run(this: Arc<Retirer>) {
-        let errors = this.errors.xchg(0, ordering::Full);
-        if errors != 0 {
-            this.print_errors(errors);
-        }
         let overdue = this.overdue.xchg(0, ordering::Full);
         if overdue != 0 {
             this.enforce(overdue);
+        }
+        let errors = this.errors.xchg(0, ordering::Full);
+        if errors != 0 {
+            this.print_errors(errors);
         }
     }
 }
