@@ -122,7 +122,7 @@ impl Gpu {
         if lost != 0 {
             dev_err!(
                 self.hardware().dev(),
-                "suspend: {lost} objects could not be moved out of VRAM, and are zero now\n"
+                "suspend: {lost} object(s) could not be moved out of VRAM, and are zero now\n"
             );
         }
         Ok(())

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#define HANGS
 #define ANY_INTERFACE
 #define MUTE_ENGINES
 #include "test.h"
@@ -399,6 +400,60 @@ TEST_F(asleep, moves_that_have_begun_are_done)
 		wrong += peek(&map[at / 4]) != (0xa0000000 ^ (__u32)at);
 	EXPECT_EQ(0, wrong);
 	spin_free(&spin);
+	munmap(map, size);
+	gem_close(self->fd, unseen);
+}
+
+/*
+ * The device is wedged, so that no engine moves an object that the CPU does not see: the memory that
+ * a card forgets has its contents. They are lost, and are not what the card finds there.
+ */
+TEST_F(asleep, what_cannot_be_moved_is_zero)
+{
+	const struct drm_ouro_region local = local_region(self->fd);
+	__u64 size = part(local.size, 8), at;
+	__u32 context, *map, wrong = 0;
+	struct place place;
+	struct spin spin;
+	int unseen, got, fence;
+
+	if (!goes(variant->level))
+		SKIP(return, ONCE);
+	if (!self->gpu.ouro || !is_card(&self->gpu))
+		SKIP(return, "no memory of its own that i915 knows");
+	if (local.cpu_visible + size > local.size)
+		SKIP(return, "the CPU sees all of the memory");
+	ASSERT_EQ(0, device_of(self->fd, &place));
+	if (model_fault(&place, FAULT_NONE))
+		SKIP(return, "not a model: its resets work when they like");
+	ASSERT_TRUE(wait_used(self->fd, 0));
+	unseen = create_local(self->fd, size);
+	ASSERT_LT(0, unseen);
+	context = context_create(self->fd);
+	for (at = 0; at < size; at += size / 8)
+		ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], context, unseen, at, 0x5a));
+	ASSERT_EQ(0, gem_wait(self->fd, unseen, -1));
+	EXPECT_EQ(size, local_region(self->fd).used);
+	ASSERT_EQ(0, model_fault(&place, FAULT_STUCK_RESET));
+	ASSERT_EQ(0, hang_start(&self->gpu, &self->gpu.engines[0], 0, 0, &fence, &spin));
+	EXPECT_EQ(-EIO, fence_status(fence));
+	EXPECT_EQ(1, device_is_wedged(self->fd));
+	ASSERT_EQ(0, model_fault(&place, FAULT_NONE));
+	got = go_to_sleep(self->command, variant->state, variant->level);
+	EXPECT_EQ(0, device_ask_for_reset(self->fd));
+	EXPECT_EQ(0, device_is_wedged(self->fd));
+	spin_free(&spin);
+	close(fence);
+	if (got == 1)
+		SKIP(return, "this kernel does not know the state");
+	EXPECT_EQ(0, got);
+	map = gem_map(self->fd, unseen, size, I915_MMAP_OFFSET_FIXED);
+	ASSERT_NE(NULL, map);
+	for (at = 0; at < size; at += PAGE)
+		wrong += peek(&map[at / 4]) != 0;
+	EXPECT_EQ(0, wrong);
+	ASSERT_EQ(0, store(&self->gpu, &self->gpu.engines[0], 0, unseen, 8, 0x5b));
+	EXPECT_EQ(0x5b, gem_read32(self->fd, unseen, 8));
 	munmap(map, size);
 	gem_close(self->fd, unseen);
 }
