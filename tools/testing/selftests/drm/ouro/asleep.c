@@ -405,8 +405,8 @@ TEST_F(asleep, moves_that_have_begun_are_done)
 }
 
 /*
- * The device is wedged, so that no engine moves an object that the CPU does not see: the memory that
- * a card forgets has its contents. They are lost, and are not what the card finds there.
+ * The device is wedged, so that no engine moves an object that the CPU does not see: the memory
+ * that a card forgets has its contents. They are lost, and are not what the card finds there.
  */
 TEST_F(asleep, what_cannot_be_moved_is_zero)
 {
