@@ -134,8 +134,8 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
     })
 }
 
-/// The device loses its VRAM now. BOs that could not be moved out of it are zero afterwards. Returns
-/// their number.
+/// The device loses its VRAM now. BOs that could not be moved out of it are zero afterwards.
+/// Returns their number.
 pub(crate) fn lose_vram(gpu: &BoDevice) -> u32 {
     let mut lost = 0;
     let _ = for_each_in_vram(gpu, |object| {
