@@ -64,9 +64,6 @@ pub(crate) struct Foreign {
     pages: u32,
 }
 
-/// How often a move looks, 200 us apart, whether the one before it has ended.
-const ARRIVAL_LOOKS: u32 = 5000;
-
 /// Memory. It does not change: a BO that moves gets another one.
 #[pin_data]
 pub(crate) struct Backing {
@@ -84,7 +81,7 @@ pub(crate) struct Backing {
     spoiled: Atomic<bool>,
     /// If so, the memory that still has the contents, if there is one.
     former: SetOnce<Arc<Backing>>,
-    /// Whether that memory has lost them, too.
+    /// Whether all of that memory has lost them, too.
     forgotten: Atomic<bool>,
     /// Drops it where locks must not be held.
     #[pin]
@@ -309,40 +306,28 @@ impl Backing {
         self.arrived.store(true, ordering::Release);
     }
 
-    /// Waits for another caller that repairs the failed move which fills this. Sleeps.
-    ///
-    /// Errors: `EIO` if it cannot, or takes long: the contents are elsewhere.
-    pub(crate) fn wait_until_arrived(&self) -> Result {
-        if self.arrival.as_ref().is_some() {
-            let mut looks = ARRIVAL_LOOKS;
-            while !self.arrived.load(ordering::Acquire) {
-                looks = looks.checked_sub(1).ok_or(EIO)?;
-                fsleep(Delta::from_micros(200));
-            }
-        }
-        match self.is_spoiled() {
-            true => Err(EIO),
-            false => Ok(()),
-        }
+    /// Returns whether no move is to fill it any more, or to be repaired.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.arrival.as_ref().is_none() || self.arrived.load(ordering::Acquire)
     }
 
-    /// Returns the memory that has the contents of spoiled memory; `None`: they were to be zero, or
-    /// are lost.
-    pub(super) fn former(&self) -> Option<&Arc<Backing>> {
-        let kept = self.is_spoiled() && !self.forgotten.load(ordering::Relaxed);
-        self.former.as_ref().filter(|_| kept)
+    /// Returns the memory that has the contents of spoiled memory; `None`: they are zero.
+    pub(super) fn source(&self) -> Option<&Arc<Backing>> {
+        if self.forgotten.load(ordering::Relaxed) {
+            return None;
+        }
+        let mut source = self.former.as_ref()?;
+        // It was moved on before it was known that its contents would not arrive.
+        while source.is_spoiled() {
+            source = source.former.as_ref()?;
+        }
+        Some(source)
     }
 
     /// The device loses its VRAM. If only that has the contents of this spoiled memory, they are
     /// zero from now on. Returns whether it is so.
     pub(super) fn forget_vram(&self) -> bool {
-        let Some(mut source) = self.former() else {
-            return false;
-        };
-        while let Some(former) = source.former() {
-            source = former;
-        }
-        let lost = source.is_windowed();
+        let lost = self.is_spoiled() && self.source().is_some_and(|s| s.is_windowed());
         if lost {
             self.forgotten.store(true, ordering::Relaxed);
         }
@@ -350,7 +335,7 @@ impl Backing {
     }
 
     /// Returns whether the move has ended without the contents, which never arrive.
-    pub(super) fn is_spoiled(&self) -> bool {
+    pub(crate) fn is_spoiled(&self) -> bool {
         self.arrived.load(ordering::Acquire) && self.spoiled.load(ordering::Relaxed)
     }
 

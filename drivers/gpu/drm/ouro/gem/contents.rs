@@ -110,7 +110,7 @@ pub(crate) fn restore_former(object: &Object, state: &mut State) -> Result {
     let Some(lost) = lost.filter(|_| object.resv().test_signaled(Usage::Bookkeep)) else {
         return Ok(());
     };
-    let Some(former) = lost.former().cloned() else {
+    let Some(former) = lost.source().cloned() else {
         state.bindings.clear();
         object.drop_backing(state);
         return Ok(());

@@ -75,19 +75,17 @@ pub(super) fn move_to_system_and_wait(object: &Object, locked: &Locked<'_>) -> R
     object
         .resv()
         .wait(Usage::Kernel, Interruptible::Yes, FOREVER)?;
-    wait_for_repair(object, Interruptible::Yes).map(|_| ())
+    wait_for_repair(object, Interruptible::Yes)
 }
 
-/// Waits until the CPU has repaired a failed move of a BO. Returns whether there was one.
+/// Waits until the CPU has repaired a failed move of a BO.
 ///
 /// Errors: `EIO` if it cannot; `ERESTARTSYS`.
-fn wait_for_repair(object: &Object, interruptible: Interruptible) -> Result<bool> {
-    let mut repaired = false;
+fn wait_for_repair(object: &Object, interruptible: Interruptible) -> Result {
     while let Some(hidden) = contents::present(object).filter(|b| b.is_hidden()) {
         hidden.catch_up(object.gpu(), interruptible)?;
-        repaired = true;
     }
-    Ok(repaired)
+    Ok(())
 }
 
 /// Moves all BOs out of VRAM that the device is about to lose, and waits until they are moved, also
@@ -98,6 +96,7 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
     let system = gpu.regions().first().ok_or(EINVAL)?;
     for_each_in_vram(gpu, |object| {
         let mut attempts = Attempts::new();
+        let mut may_fail = true;
         loop {
             let locked = object.resv().lock(Interruptible::No)?;
             let left = start(object, &locked, system);
@@ -122,13 +121,16 @@ pub(crate) fn evict_vram(gpu: &BoDevice) -> Result {
                 }
             }
             match wait_for_repair(object, Interruptible::No) {
-                Ok(false) => return Ok(()),
-                // The move that failed may have been one into VRAM.
-                Ok(true) if attempts.are_left(gpu) => {}
-                Ok(true) => return Err(EBUSY),
-                // Neither an engine nor the CPU could copy it: see `lose_vram()`.
+                // Neither an engine nor the CPU could copy it: see `lose_vram()`. But the move that
+                // failed may have been one into VRAM.
+                Err(e) if e == EIO && may_fail => may_fail = false,
                 Err(e) if e == EIO => return Ok(()),
                 Err(e) => return Err(e),
+                Ok(()) if !contents::present(object).is_some_and(|b| b.is_windowed()) => {
+                    return Ok(());
+                }
+                Ok(()) if attempts.are_left(gpu) => {}
+                Ok(()) => return Err(EBUSY),
             }
         }
     })

@@ -65,6 +65,12 @@ impl Moving {
         self.known = known;
         self.begun = true;
     }
+
+    /// Returns whether it may end: if the move that fills its source has failed, the CPU repairs
+    /// that first.
+    pub(crate) fn may_end(&self) -> bool {
+        self.old.as_ref().is_none_or(|old| old.is_settled())
+    }
 }
 
 impl Drop for Moving {
@@ -75,10 +81,11 @@ impl Drop for Moving {
         }
         let contents = match (self.fence.status(), &self.old) {
             // The device was lost before the copy was done. Its memory can still be read.
-            (Some(Err(_)), Some(old)) => {
-                let ready = old.wait_until_arrived();
-                ready.and_then(|()| self.new.copy_from(old))
+            (Some(Err(_)), Some(old)) if old.is_settled() && !old.is_spoiled() => {
+                self.new.copy_from(old)
             }
+            // That holds another client's data.
+            (Some(Err(_)), Some(_)) => Err(EIO),
             (Some(Err(_)), None) => self.new.clear(),
             _ => Ok(()),
         };

@@ -158,12 +158,12 @@ impl Engine {
         };
         let first = queue.port.first()?;
         let revoked = first.context.as_ref().is_some_and(|c| c.is_revoked());
-        let ends = probes && pressed && !revoked;
+        let ends = pressed && !revoked;
         Some(Oldest {
             number: first.number(),
             revoked,
             ran: first.emitted.seen(ends),
-            ends,
+            ends: ends && probes,
             owes,
         })
     }

@@ -472,6 +472,11 @@ impl Request {
         Iterator::chain(armed, self.leads.iter().flatten().map(|lead| &**lead))
     }
 
+    /// Returns whether it may be released ([`Moving::may_end`]).
+    pub(super) fn may_end(&self) -> bool {
+        self.moving.as_ref().is_none_or(|moving| moving.may_end())
+    }
+
     /// Returns the resources of a move, if it is one.
     pub(super) fn moving(self: Pin<&mut Self>) -> Option<&mut Moving> {
         self.project().moving.as_deref_mut()

@@ -300,9 +300,18 @@ impl Retirer {
         self.unreleased.fetch_add(1, ordering::Relaxed);
     }
 
-    /// Takes a request that was left or pushed.
+    /// Takes a request that was left or pushed, and may be released. The others stay until the next
+    /// call.
     fn take_done(&self) -> Option<ListArc<Request>> {
-        let request = self.incoming.lock().done.pop_front()?;
+        let mut incoming = self.incoming.lock();
+        let mut cursor = incoming.done.cursor_front();
+        let request = loop {
+            let next = cursor.peek_next()?;
+            if next.may_end() {
+                break next.remove();
+            }
+            cursor.move_next();
+        };
         self.unreleased.fetch_sub(1, ordering::Relaxed);
         Some(request)
     }
