@@ -71,7 +71,7 @@ impl Core {
     }
 
     /// The power state is written. `before` is what it was. In D3 the platform may take the card's power, and with it
-    /// what local memory holds.
+    /// what local memory holds: the upstream driver saves all of it before each suspend (`lmem_suspend()`).
     pub fn watch_power(&mut self, before: &PciConfig) {
         let sleeps = |pci: &PciConfig| pci.word(PM + 4) & 3 == 3;
         if sleeps(&self.pci) && !sleeps(before) {

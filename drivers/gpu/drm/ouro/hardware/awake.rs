@@ -7,9 +7,8 @@ use kernel::{prelude::*, sync::atomic::ordering};
 use super::{errno, Hardware, Waits};
 
 impl Hardware {
-    /// Keeps the device awake. Process context: waking may take a while. A suspend does not wait
-    /// for its users but for those that hold `serving` or the lock of the recovery, and freezes
-    /// user space.
+    /// Keeps the device awake. Process context: waking may take a while. A suspend waits
+    /// for those users alone that hold `serving` or the lock of the recovery; user space is frozen.
     ///
     /// Errors: `EBUSY` while it is suspended; those of the chip's `wake()`.
     pub(crate) fn get(&self) -> Result {
