@@ -352,6 +352,14 @@ TEST_F(asleep, endless_work_keeps_no_card_awake)
 	EXPECT_EQ(0x57, gem_read32(self->fd, target, 0));
 }
 
+/* True if an object of the size can be in a part of the card's memory that the CPU does not see. */
+static bool has_unseen(const struct gpu *gpu, __u64 size)
+{
+	const struct drm_ouro_region local = local_region(gpu->fd);
+
+	return gpu->ouro && is_card(gpu) && local.cpu_visible + size <= local.size;
+}
+
 /*
  * The CPU accesses an object that it does not see, and that a batch without end uses: the object is
  * to move to system memory, and still has its contents in the memory that a card forgets.
@@ -359,8 +367,7 @@ TEST_F(asleep, endless_work_keeps_no_card_awake)
 TEST_F(asleep, moves_that_have_begun_are_done)
 {
 	const struct engine *engine = &self->gpu.engines[0];
-	const struct drm_ouro_region local = local_region(self->fd);
-	__u64 size = part(local.size, 8), at;
+	__u64 size = part(local_region(self->fd).size, 8), at;
 	__u32 context, *map, wrong = 0;
 	struct spin spin;
 	int unseen, got, status;
@@ -368,10 +375,8 @@ TEST_F(asleep, moves_that_have_begun_are_done)
 
 	if (!goes(variant->level))
 		SKIP(return, ONCE);
-	if (!self->gpu.ouro || !is_card(&self->gpu))
-		SKIP(return, "no memory of its own that i915 knows");
-	if (local.cpu_visible + size > local.size)
-		SKIP(return, "the CPU sees all of the memory");
+	if (!has_unseen(&self->gpu, size))
+		SKIP(return, "no memory of its own that the CPU does not see and i915 knows");
 	ASSERT_TRUE(wait_used(self->fd, 0));
 	ASSERT_EQ(0, device_hang_ms(&self->gpu, HANG_MS_DEFAULT));
 	/* without I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS it is behind what the CPU sees */
@@ -415,8 +420,7 @@ TEST_F(asleep, moves_that_have_begun_are_done)
  */
 TEST_F(asleep, what_cannot_be_moved_is_zero)
 {
-	const struct drm_ouro_region local = local_region(self->fd);
-	__u64 size = part(local.size, 8), at;
+	__u64 size = part(local_region(self->fd).size, 8), at;
 	__u32 context, *map, wrong = 0;
 	struct place place;
 	struct spin spin;
@@ -424,10 +428,8 @@ TEST_F(asleep, what_cannot_be_moved_is_zero)
 
 	if (!goes(variant->level))
 		SKIP(return, ONCE);
-	if (!self->gpu.ouro || !is_card(&self->gpu))
-		SKIP(return, "no memory of its own that i915 knows");
-	if (local.cpu_visible + size > local.size)
-		SKIP(return, "the CPU sees all of the memory");
+	if (!has_unseen(&self->gpu, size))
+		SKIP(return, "no memory of its own that the CPU does not see and i915 knows");
 	ASSERT_EQ(0, device_of(self->fd, &place));
 	if (model_fault(&place, FAULT_NONE))
 		SKIP(return, "not a model: its resets work when they like");
