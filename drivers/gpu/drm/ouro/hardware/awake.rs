@@ -7,8 +7,9 @@ use kernel::{prelude::*, sync::atomic::ordering};
 use super::{errno, Hardware, Waits};
 
 impl Hardware {
-    /// Keeps the device awake. Process context: waking may take a while. A suspend waits
-    /// for those users alone that hold `serving` or the lock of the recovery; user space is frozen.
+    /// Keeps the device awake. Process context: waking may take a while. User space is frozen
+    /// during a suspend; of the other users it waits only for those that hold `serving` or the
+    /// lock of the recovery.
     ///
     /// Errors: `EBUSY` while it is suspended; those of the chip's `wake()`.
     pub(crate) fn get(&self) -> Result {
